@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from pressroom.db.migrate import all_migrations
-from pressroom.operations.transfer.tables import OF_THE_SCHEMA
+from pressroom.operations.transfer.tables import OF_THE_DATABASE
 from tests.blobs.conftest import bucket_url, credentials, s3_server
 from tests.e2e.processes import one_line
 from tests.harness.databases import migrated_database
@@ -200,8 +200,8 @@ def of_sqlite(file: Path, statement: str) -> list[tuple[object, ...]]:
 
 
 def tables_of(origin: Origin) -> list[str]:
-    found = of_sqlite(origin.database, "SELECT name FROM sqlite_master WHERE type = 'table'")
-    return sorted({str(name) for (name,) in found} - OF_THE_SCHEMA - {"_litestream_seq"})
+    found = of_sqlite(origin.database, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main'")
+    return sorted({str(name) for (name,) in found} - OF_THE_DATABASE - {"_litestream_seq"})
 
 
 @pytest.mark.parametrize("store", ["disk", "s3"])

@@ -16,6 +16,7 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import ApiKey, NewKey, Scope
+from pressroom.domains.search.jobs import index_waiting
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.worker import JobWorker
@@ -98,6 +99,10 @@ class LocalServer:
     def do_jobs(self) -> None:
         """Processes media and fetches cards that are due by the clock, as a worker would."""
         self.run(self.job_worker.settle())
+
+    def index(self) -> None:
+        """Indexes the words of posts, as the server does by itself every second."""
+        self.run(index_waiting(self.runtime.db))
 
     def keep_still(self) -> None:
         """Writes nothing behind by itself from now on, but what its limits count: held back, that refuses requests."""

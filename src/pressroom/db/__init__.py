@@ -89,10 +89,11 @@ def check_columns(command: Command, engine: str, columns: Sequence[Column]) -> N
 class Tx(Protocol):
     """An open transaction.
 
-    `now` is its time in milliseconds: all that it writes has this time. `subscribers` are run in it, by those who
-    append events, for each event.
+    `engine` is `sqlite` or `postgres`, for the few statements that differ. `now` is its time in milliseconds: all that
+    it writes has this time. `subscribers` are run in it, by those who append events, for each event.
     """
 
+    engine: str
     now: int
     subscribers: Sequence["Subscriber"]
 

@@ -23,7 +23,8 @@ def schema_for_postgres(sql: str) -> str:
     """Returns a migration as PostgreSQL needs it.
 
     Text is compared byte by byte, as in SQLite; `instr` is `strpos`; `/* */` holds statements, or parts of one, that
-    SQLite does not have.
+    SQLite does not have; a line that ends in `-- SQLite alone` is one that PostgreSQL does not have.
     """
-    whole = re.sub(r"/\*(.*?)\*/", r"\1", sql, flags=re.DOTALL)
+    shared = re.sub(r"^.*-- SQLite alone$", "", sql, flags=re.MULTILINE)
+    whole = re.sub(r"/\*(.*?)\*/", r"\1", shared, flags=re.DOTALL)
     return re.sub(r"\binstr\(", "strpos(", re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', whole))

@@ -18,6 +18,8 @@ from pressroom.db.migrate import MAKE_TABLE, all_migrations, applied_version, ne
 from pressroom.db.sqlite.database import read_in_memory
 from pressroom.errors import SettingError
 
+_OF_POSTGRES: Final = re.compile(r"/\* CREATE INDEX (\w+) ON (\w+) USING \w+ \((\w+)\)")
+
 NAMED: Final = 5
 """Missing facts that a message names; it says how many more there are."""
 
@@ -58,11 +60,13 @@ class _ReferenceColumn(msgspec.Struct):
 
 Part = TypeVar("Part", _IndexColumn, _ReferenceColumn)
 
+# Both engines have the ordinary tables: no virtual one of SQLite, and none that holds the rows of such.
 COLUMNS: Final = {
     "sqlite": Query(
         _Column,
         'SELECT m.name AS table_name, p.name, lower(p.type) AS kind, p."notnull" OR p.pk > 0 AS required,'
-        " p.dflt_value AS standard FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'",
+        " p.dflt_value AS standard FROM pragma_table_list m JOIN pragma_table_info(m.name) p"
+        " WHERE m.type = 'table' AND substr(m.name, 1, 7) <> 'sqlite_'",
     ),
     "postgres": Query(
         _Column,
@@ -83,8 +87,8 @@ INDEXES: Final = {
         _IndexColumn,
         'SELECT m.name AS table_name, i.name, i.origin, i."unique" AS is_unique, i.partial AS is_partial,'
         " x.seqno AS place, coalesce(x.name, 'an expression') AS column_name, x.desc AS descending"
-        " FROM sqlite_master m JOIN pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x"
-        " WHERE m.type = 'table' AND x.key = 1",
+        " FROM pragma_table_list m JOIN pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x"
+        " WHERE m.type = 'table' AND substr(m.name, 1, 7) <> 'sqlite_' AND x.key = 1",
     ),
     "postgres": Query(
         _IndexColumn,
@@ -106,7 +110,8 @@ REFERENCES: Final = {
         _ReferenceColumn,
         'SELECT m.name AS table_name, CAST(f.id AS TEXT) AS name, f.seq AS place, f."from" AS column_name,'
         ' f."table" AS other_table, f."to" AS other_column'
-        " FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'",
+        " FROM pragma_table_list m JOIN pragma_foreign_key_list(m.name) f"
+        " WHERE m.type = 'table' AND substr(m.name, 1, 7) <> 'sqlite_'",
     ),
     "postgres": Query(
         _ReferenceColumn,
@@ -128,7 +133,8 @@ async def check_schema(db: Database) -> None:
     """
     if await applied_version(db) != newest_schema():
         return
-    missing = sorted(_expected() - await db.read(_facts, db.engine), key=_tables_first)
+    expected = _expected() | (_expected_of_postgres() if db.engine == "postgres" else frozenset())
+    missing = sorted(expected - await db.read(_facts, db.engine), key=_tables_first)
     if missing:
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         raise SettingError(
@@ -168,6 +174,13 @@ async def _facts(tx: Tx, engine: str) -> frozenset[str]:
 def _expected() -> frozenset[str]:
     """Returns the facts of the schema that the migrations make."""
     return read_in_memory([MAKE_TABLE, *(migration.sql for migration in all_migrations())], _facts, "sqlite")
+
+
+@cache
+def _expected_of_postgres() -> frozenset[str]:
+    """Returns the facts of what the migrations make on PostgreSQL alone: its indexes of other kinds."""
+    found = [match for migration in all_migrations() for match in _OF_POSTGRES.finditer(migration.sql)]
+    return frozenset(f"the index {match[1]} of {match[2]} ({match[3]})" for match in found)
 
 
 def _grouped(parts: Iterable[Part]) -> list[list[Part]]:

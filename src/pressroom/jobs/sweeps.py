@@ -31,6 +31,11 @@ FINISH: Final = Command(
     "UPDATE sweeps SET leased_until = 0, next_at = :next_at WHERE name = :name AND lease_token = :token"
 )
 
+HOLD: Final = Command(
+    "INSERT INTO sweeps (name, next_at, leased_until, lease_token) VALUES (:name, 0, 0, '')"
+    " ON CONFLICT (name) DO UPDATE SET next_at = sweeps.next_at"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
@@ -94,3 +99,11 @@ async def renew(tx: Tx, name: str, token: str) -> bool:
 async def finish(tx: Tx, name: str, token: str, every: int) -> None:
     """Gives a lease back; the group is due again in `every` milliseconds."""
     await tx.run(FINISH, name=name, token=token, next_at=tx.now + every)
+
+
+async def hold(tx: Tx, name: str) -> None:
+    """Keeps other processes from the same work until the transaction ends, for work of one short transaction.
+
+    Unlike a lease it ends with the process.
+    """
+    await tx.run(HOLD, name=name)

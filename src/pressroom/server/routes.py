@@ -30,6 +30,7 @@ DECLARED: Final = (
     "follows.routes",
     "privacy.routes",
     "hubs.routes",
+    "search.routes",
     "home.routes",
     "notifications.routes",
     "administration.routes",

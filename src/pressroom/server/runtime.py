@@ -32,6 +32,7 @@ from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_K
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.domains.reports.jobs import decision_handler, reporters_handler
+from pressroom.domains.search import jobs as search
 from pressroom.domains.sign_in.jobs import mail_handlers
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.sessions import SessionUse
@@ -145,6 +146,7 @@ async def open_runtime(
         Every(1, "use of sessions", session_use.flush),
         Every(1, "usage of keys", usage.flush),
         Every(1, "views", views.flush),
+        Every(search.SECONDS, "search index", lambda: search.index_waiting(db)),
         Every(10, "clock", ClockWatch(db, clock, log).run),
         *(Every(60, "clean-up", group.run) for group in _sweep_groups(db, clock, log, processing, cards, blobs)),
         Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir)),

@@ -2,7 +2,8 @@
 --
 -- Times are milliseconds since 1970, UTC. Identifiers are ULIDs unless a comment says otherwise. `TEXT` is compared byte
 -- by byte. A table that grows without end states its retention, and has the index that its retention reads. A comment
--- between slash and star holds what PostgreSQL alone runs: partitions by time (docs/decisions/0020-partitions.md).
+-- between slash and star holds what PostgreSQL alone runs: partitions by time (docs/decisions/0020-partitions.md) and its
+-- index of words. A line that ends in `-- SQLite alone` is left out there (docs/decisions/0021-search.md).
 
 -- db --------------------------------------------------------------------------------------------------------------------
 
@@ -512,6 +513,13 @@ CREATE TABLE post_mentions (
 );
 CREATE INDEX post_mentions_account ON post_mentions (account_id, post_id);
 
+-- A post whose search words are out of date: it was written, edited or deleted. Retention: until it is indexed again,
+-- about a second (docs/search.md#the-index).
+CREATE TABLE unindexed_posts (
+    post_id TEXT PRIMARY KEY,
+    changed_at BIGINT NOT NULL
+);
+
 -- The poll of a post.
 CREATE TABLE polls (
     post_id TEXT PRIMARY KEY,
@@ -597,6 +605,21 @@ CREATE TABLE clips (
 );
 CREATE INDEX clips_id ON clips (id);
 CREATE INDEX clips_profile ON clips (account_id, visibility, id) WHERE deleted_at IS NULL;
+
+-- search ----------------------------------------------------------------------------------------------------------------
+
+-- A post that search finds. Retention: until the post is deleted.
+CREATE TABLE indexed_posts (
+    number BIGINT PRIMARY KEY,              -- in the order of the posts' ids, but for those indexed late
+    post_id TEXT NOT NULL UNIQUE,
+    account_id TEXT NOT NULL                -- its author
+    /* , words TSVECTOR NOT NULL */
+);
+/* CREATE INDEX indexed_posts_words ON indexed_posts USING gin (words) WITH (fastupdate = off); */
+-- The words of those posts, which are not stored, by their number.
+CREATE VIRTUAL TABLE indexed_words USING fts5 ( -- SQLite alone
+    words, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '#@:~_'" -- SQLite alone
+); -- SQLite alone
 
 -- notifications ---------------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ class PostgresTx:
         subscribers: Run for each event that is appended.
     """
 
+    engine = "postgres"
+
     def __init__(
         self,
         connection: PostgresConnection,

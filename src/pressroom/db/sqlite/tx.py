@@ -41,6 +41,8 @@ class SqliteConnection(Protocol):
 class SqliteTx:
     """An open transaction, or a snapshot for reading. None of its methods ever suspends."""
 
+    engine = "sqlite"
+
     def __init__(self, connection: SqliteConnection, now: int, subscribers: Sequence[Subscriber] = ()) -> None:
         self._connection = connection
         self._execute = connection.execute

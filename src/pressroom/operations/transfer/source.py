@@ -13,7 +13,7 @@ from pressroom.db.migrate import VERSION, newest_schema
 from pressroom.errors import SettingError
 from pressroom.folders import sync_folder
 from pressroom.operations.transfer import marks
-from pressroom.operations.transfer.tables import OF_THE_SCHEMA, Row, Table, parents_first
+from pressroom.operations.transfer.tables import OF_THE_DATABASE, Row, Table, parents_first
 from pressroom.server.sole_counter import alone_with
 from pressroom.settings import RESTORING
 
@@ -21,10 +21,10 @@ BUSY_MS: Final = 5_000
 """How long a command that writes may hold the file, in milliseconds."""
 
 _TABLES: Final = (
-    "SELECT name FROM sqlite_master"
-    " WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 12) <> '_litestream_'"
+    "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
+    " AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 12) <> '_litestream_'"
 )
-"""All but SQLite's own and Litestream's."""
+"""All but SQLite's own, Litestream's, and virtual ones with the tables that hold their rows."""
 
 _PARENTS: Final = 'SELECT DISTINCT "table" FROM pragma_foreign_key_list(:name)'
 _COLUMNS: Final = "SELECT name, type, pk FROM pragma_table_info(:name) ORDER BY cid"
@@ -61,7 +61,7 @@ class Source:
 
     def _names(self) -> list[str]:
         names = [str(name) for (name,) in self._connection.execute(_TABLES).fetchall()]
-        ours = {name: self._parents(name) for name in names if name not in OF_THE_SCHEMA}
+        ours = {name: self._parents(name) for name in names if name not in OF_THE_DATABASE}
         return parents_first(dict(ours))
 
     def _parents(self, name: str) -> list[str]:

@@ -13,8 +13,10 @@ from pressroom.db import Value
 BATCH: Final = 500
 """Rows that are read, and written in one transaction."""
 
-OF_THE_SCHEMA: Final = frozenset({"schema_migrations", "oldest_program", "transfers"})
-"""Tables that say something of the database itself: they are not transferred."""
+OF_THE_DATABASE: Final = frozenset(
+    {"schema_migrations", "oldest_program", "transfers", "indexed_posts", "unindexed_posts"}
+)
+"""Tables of the database itself, which are not transferred: the target indexes its posts anew."""
 
 Row = tuple[Value, ...]
 

@@ -23,6 +23,12 @@ from pressroom.operations.transfer.marks import Mark
 from pressroom.operations.transfer.tables import Row, Table
 from pressroom.server.sole_counter import API_LOCK
 
+_INDEX: Final = (
+    "INSERT INTO unindexed_posts (post_id, changed_at) SELECT id, $1 FROM posts"
+    " WHERE type <> 'SHARE' AND deleted_at IS NULL ON CONFLICT DO NOTHING"
+)
+"""Has a server index the words of all posts."""
+
 _ALONE: Final = "LOCK TABLE transfers IN EXCLUSIVE MODE"
 
 
@@ -68,7 +74,8 @@ class Target:
         await self._connection.execute("COMMIT")
 
     async def finish(self, transfer_id: str) -> None:
-        """Marks it as whole, with statistics of what came."""
+        """Marks it as whole, with statistics of what came. A server will index its posts."""
+        await self._connection.execute(_INDEX, SystemClock().now())
         await self._connection.execute("ANALYZE")
         await self._connection.execute(marks.FINISH.numbered, SystemClock().now(), transfer_id)
 

@@ -18,7 +18,7 @@ from pressroom.domains.notifications.queries import replace_actor
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.posts.actions.reach import reach_readers_anew
 from pressroom.domains.posts.models import Edit, ParsedText, PostType, PostView, parse_text
-from pressroom.domains.posts.queries import reach, reactions, writing
+from pressroom.domains.posts.queries import indexing, reach, reactions, writing
 from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Visibility, narrows
 from pressroom.domains.previews.actions import want_card
@@ -62,6 +62,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
         preview_url=after.card_url,
         at=at,
     )
+    await indexing.note_unindexed(tx, post_id)
     if Visibility.CUSTOM in (before.visibility, after.visibility) and after.visibility != before.visibility:
         await reach.set_audience_live(tx, post_id, live=after.visibility == Visibility.CUSTOM)
     if before.has_media and narrows(Visibility(before.visibility), after.visibility):
@@ -97,6 +98,8 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
 async def take_post_down(tx: Tx, author: str, post_id: str, post: OwnPost, key_id: str | None) -> None:
     """Marks a post that the caller has locked as deleted, and reduces the counters that it fed but for its author's."""
     await writing.delete_post(tx, author, post_id, key_id)
+    if post.type != PostType.SHARE:
+        await indexing.note_unindexed(tx, post_id)
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
     if post.visibility == Visibility.CUSTOM:
         await reach.set_audience_live(tx, post_id, live=False)

@@ -160,6 +160,11 @@ async def list_seen(tx: Tx, post_ids: Sequence[str], reader: str) -> set[str]:
     return {post.id for post in found if post.is_author or (post.deleted_at is None and post.may_be_seen())}
 
 
+async def list_standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[PostView]:
+    """Returns those of the posts that stand and that the reader may see, in this order."""
+    return await complete(tx, await _standing(tx, post_ids, reader), reader)
+
+
 async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
     """Returns the versions of a post before its latest edits, newest first; none to anyone but its author."""
     if not post.is_author or post.edited_at is None:

@@ -31,7 +31,7 @@ from pressroom.domains.posts.models import (
     PostView,
     SeenPost,
 )
-from pressroom.domains.posts.queries import reactions, writing
+from pressroom.domains.posts.queries import indexing, reactions, writing
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.actions import want_card
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
@@ -124,8 +124,10 @@ def new_post(
 
 async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
     """Stores a new post, updates its account's counters, indexes its hashtags, notifies mentioned accounts and emits
-    post.created."""
+    post.created. A job indexes its words."""
     await writing.insert_post(tx, post)
+    if post.type != PostType.SHARE:
+        await indexing.note_unindexed(tx, post.id)
     if post.preview_url is not None:
         await want_card(tx, post.preview_url, post.account_id)
     if content is not None:

@@ -1,0 +1,65 @@
+"""Posts whose search words are out of date, and what their words are made of."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx, sql
+from pressroom.db.params import in_list, spread
+
+
+class IndexedText(msgspec.Struct):
+    """What the index of the search holds of a post."""
+
+    id: str
+    account_id: str
+    content: str | None
+    has_media: bool
+    has_poll: bool
+    preview_url: str | None
+    deleted_at: int | None
+
+
+# An edit locks a row that is there already. Otherwise its commit could come between the reading of the text before and
+# the removal of the row, and the new text would not be indexed.
+NOTE_UNINDEXED: Final = Command(
+    "INSERT INTO unindexed_posts (post_id, changed_at) VALUES (:post_id, :now)"
+    " ON CONFLICT (post_id) DO UPDATE SET changed_at = :now"
+)
+
+FIND_TEXTS: Final = Query(
+    IndexedText,
+    "SELECT id, account_id, content, has_media, has_poll, preview_url, deleted_at FROM posts"
+    f" WHERE id IN ({in_list('id')})",
+)
+
+DELETE_UNINDEXED: Final = Command(f"DELETE FROM unindexed_posts WHERE post_id IN ({in_list('id')})")
+
+FIND_UNINDEXED: Final = Query(str, "SELECT post_id FROM unindexed_posts LIMIT 1")
+
+
+def unindexed_sql(post_id: str) -> str:
+    """Returns the condition that the search words of a post are out of date; `post_id` is a column with its table."""
+    return f"(SELECT 1 FROM unindexed_posts stale WHERE stale.post_id = {post_id}) IS NOT NULL"
+
+
+async def note_unindexed(tx: Tx, post_id: str) -> None:
+    """Notes that the search words of a post are out of date: no search finds it until it is indexed."""
+    await tx.later(NOTE_UNINDEXED, post_id=post_id, now=tx.now)
+
+
+@sql.all("SELECT post_id FROM unindexed_posts ORDER BY post_id LIMIT :limit FOR UPDATE SKIP LOCKED")
+async def claim_unindexed(tx: Tx, limit: int) -> list[str]:
+    """Returns posts whose search words are out of date, oldest first. Edits of them wait for the transaction's end."""
+    ...
+
+
+async def find_texts(tx: Tx, post_ids: Sequence[str]) -> list[IndexedText]:
+    """Returns what is indexed of the posts with these ids, at most BATCH, deleted or not, in no order."""
+    return await tx.all(FIND_TEXTS, **spread("id", post_ids))
+
+
+async def delete_unindexed(tx: Tx, post_ids: Sequence[str]) -> None:
+    """Removes the notes of posts, at most BATCH, whose search words are up to date."""
+    await tx.run(DELETE_UNINDEXED, **spread("id", post_ids))

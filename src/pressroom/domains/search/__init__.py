@@ -1,0 +1,1 @@
+"""Search of posts, people, hubs and hashtags (docs/search.md)."""

@@ -1,0 +1,185 @@
+"""Indexing posts, and looking for posts in the index (docs/search.md#the-index)."""
+
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Tx
+from pressroom.db.params import BATCH
+from pressroom.domains.accounts.queries import find_by_username
+from pressroom.domains.posts.actions.lookup import list_standing
+from pressroom.domains.posts.models import PostView
+from pressroom.domains.posts.queries import indexing
+from pressroom.domains.posts.queries.indexing import IndexedText
+from pressroom.domains.search import queries
+from pressroom.domains.search.models import (
+    SPAN_BITS,
+    Phrase,
+    Search,
+    author_word,
+    fts5_query,
+    span_word,
+    tsquery,
+    tsvector,
+    words_of_post,
+)
+from pressroom.domains.search.queries import Match
+from pressroom.ids import BEYOND, first_id, last_id, time_of
+from pressroom.jobs.sweeps import hold
+
+INDEX: Final = "search index"
+"""The sweep whose row one process at a time locks while it indexes."""
+
+CHARACTERS: Final = 20_000
+"""Characters of text that one transaction indexes, rounded up to whole posts: on SQLite, requests wait for it."""
+
+LATE: Final = 64
+"""Posts that may have been indexed after others with greater ids, because their transactions took longer."""
+
+
+class Line(msgspec.Struct):
+    """The part of the index in which a search looks: posts with `oldest <= number < before`, newest first.
+
+    `first_id` and `last_id` bound the ids of posts that match.
+    """
+
+    wanted: tuple[Phrase, ...]
+    unwanted: tuple[Phrase, ...]
+    before: int
+    oldest: int
+    first_id: str
+    last_id: str
+
+
+class Looked(msgspec.Struct):
+    """Posts that were found in a part of a line, with their numbers; `rest` is the `before` of the rest of the line,
+    None at its end."""
+
+    posts: list[tuple[int, PostView]]
+    rest: int | None
+
+
+async def index_posts(tx: Tx) -> bool:
+    """Indexes some posts whose words are out of date. Returns whether there may be more."""
+    await hold(tx, INDEX)
+    post_ids = await indexing.claim_unindexed(tx, BATCH)
+    if not post_ids:
+        return False
+    texts = {text.id: text for text in await indexing.find_texts(tx, post_ids)}
+    numbers = await queries.list_indexed(tx, post_ids)
+    newest = await queries.find_newest(tx)
+    number = 0 if newest is None else newest + 1
+    done: list[str] = []
+    characters = 0
+    for post_id in post_ids:
+        text, known = texts.get(post_id), numbers.get(post_id)
+        done.append(post_id)
+        if text is not None and text.deleted_at is None:
+            await _index(tx, text, number if known is None else known)
+            number += known is None
+            characters += len(text.content or "")
+        elif known is not None:
+            await queries.remove_post(tx, known)
+        if characters >= CHARACTERS:
+            break
+    await indexing.delete_unindexed(tx, done)
+    return len(done) < len(post_ids) or len(post_ids) == BATCH
+
+
+async def _index(tx: Tx, text: IndexedText, number: int) -> None:
+    words = words_of_post(
+        text.content or "",
+        number=number,
+        account_id=text.account_id,
+        has_media=text.has_media,
+        has_poll=text.has_poll,
+        has_link=text.preview_url is not None,
+    )
+    joined = " ".join(words) if tx.engine == "sqlite" else tsvector(words)
+    await queries.put_post(tx, number=number, post_id=text.id, account_id=text.account_id, words=joined)
+
+
+async def begin_search(tx: Tx, search: Search, cursor: str | None) -> Line | None:
+    """Returns the part of the index in which a search looks, from the `cursor` on; None when nothing can be found."""
+    wanted, unwanted = list(search.wanted), list(search.unwanted)
+    for names, phrases in ((search.authors, wanted), (search.not_authors, unwanted)):
+        for name in names:
+            account = await find_by_username(tx, name)
+            if account is not None:
+                phrases.append((author_word(account.id),))
+            elif names is search.authors:
+                return None
+    newest = await queries.find_newest(tx)
+    line = Line(tuple(wanted), tuple(unwanted), (newest or 0) + 1, 0, "", BEYOND)
+    if newest is None:
+        return None
+    if cursor is not None:
+        last = await queries.find_up_to(tx, cursor)
+        line.before = 0 if last is None else last.number + (last.post_id != cursor)
+    if search.until is not None:
+        line.last_id = last_id(search.until)
+        last = await queries.find_up_to(tx, line.last_id)
+        line.before = 0 if last is None else min(line.before, last.number + 1 + LATE)
+    if search.since is not None:
+        line.first_id = first_id(search.since)
+        first = await queries.find_from(tx, line.first_id)
+        line.oldest = line.before if first is None else max(0, first.number - LATE)
+    return line if line.oldest < line.before else None
+
+
+async def look_further(tx: Tx, line: Line, before: int, *, reader: str, spans: int, limit: int) -> Looked:
+    """Looks for posts that match and that the reader may see, below the number `before`.
+
+    Looks at some spans, and at `limit` matches at most, whether the reader may see them or not.
+    """
+    newest = (before - 1) >> SPAN_BITS
+    oldest = max(line.oldest >> SPAN_BITS, newest - spans + 1)
+    matches = await _find_matches(tx, line, range(newest, oldest - 1, -1), before, reader=reader, limit=limit)
+    rest = matches[-1].number if len(matches) == limit else max(oldest << SPAN_BITS, line.oldest)
+    numbers = {
+        match.post_id: match.number
+        for match in matches
+        if not match.is_hidden and line.first_id <= match.post_id <= line.last_id
+    }
+    views = await list_standing(tx, list(numbers), reader) if numbers else []
+    return Looked([(numbers[view.post.id], view) for view in views], rest if rest > line.oldest else None)
+
+
+async def find_cut(tx: Tx, number: int) -> str | None:
+    """Returns the cursor with which a search goes on below a number; None when there is nothing below.
+
+    It names the moment of a post, whether that matches or not, and is no post's id.
+    """
+    below = await queries.find_below(tx, number)
+    return None if below is None else last_id(time_of(below.post_id))
+
+
+async def _find_matches(tx: Tx, line: Line, spans: range, before: int, *, reader: str, limit: int) -> list[Match]:
+    """Returns the newest matches below `before` in spans, newest first."""
+    found: list[Match] = []
+    if tx.engine == "sqlite":
+        for span in spans:
+            query = fts5_query([*line.wanted, (span_word(span),)], line.unwanted)
+            found += await queries.find_matches(
+                tx,
+                query,
+                reader=reader,
+                spans=range(span, span - 1, -1),
+                before=before,
+                oldest=line.oldest,
+                limit=limit - len(found),
+            )
+            if len(found) == limit:
+                break
+    else:
+        query = tsquery(line.wanted, line.unwanted)
+        found = await queries.find_matches(
+            tx,
+            f"{query} & " if query else "",
+            reader=reader,
+            spans=spans,
+            before=before,
+            oldest=line.oldest,
+            limit=limit,
+        )
+    return sorted(found, key=lambda match: match.number, reverse=True)

@@ -1,0 +1,64 @@
+"""A search for posts, step by step, within a time (docs/search.md#complete)."""
+
+import asyncio
+import time
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Reads
+from pressroom.db.params import BATCH
+from pressroom.domains.posts.models import PostView
+from pressroom.domains.search.actions import begin_search, find_cut, look_further
+from pressroom.domains.search.models import Search
+
+BUDGET: Final = 0.05
+"""Seconds after which a search ends with what it has found."""
+
+QUICK: Final = 0.002
+"""Seconds; after a step that took less, the next one looks at twice as many spans."""
+
+FIRST_SPANS: Final = 4
+MOST_SPANS: Final = 64
+"""Spans that one step looks at."""
+
+GRAIN: Final = 1_024
+"""A search that has used up its time ends at a number that this divides, so that its cursor does not tell where a post
+is that the reader may not see."""
+
+
+class FoundPosts(msgspec.Struct):
+    """A page of posts. `is_complete`: all posts that are newer than `cursor`, or all, were looked at."""
+
+    posts: list[PostView]
+    cursor: str | None
+    is_complete: bool = True
+
+
+async def search_posts(
+    db: Reads, search: Search, reader: str, cursor: str | None, limit: int, *, budget: float = BUDGET
+) -> FoundPosts:
+    """Returns up to `limit` posts that match a search and that the reader may see, newest first."""
+    began = time.perf_counter()
+    line = await db.read(begin_search, search, cursor)
+    if line is None:
+        return FoundPosts([], None)
+    found: list[tuple[int, PostView]] = []
+    before, spans, most = line.before, FIRST_SPANS, min(limit + 1, BATCH)
+    while True:
+        step_began = time.perf_counter()
+        looked = await db.read(look_further, line, before, reader=reader, spans=spans, limit=most)
+        found += looked.posts
+        if len(found) > limit:
+            return FoundPosts([view for _, view in found[:limit]], found[limit - 1][1].post.id)
+        if looked.rest is None:
+            return FoundPosts([view for _, view in found], None)
+        now = time.perf_counter()
+        cut = -(-looked.rest // GRAIN) * GRAIN
+        if now - began > budget and cut < line.before:
+            shown = [view for number, view in found if number >= cut]
+            next_cursor = await db.read(find_cut, cut)
+            return FoundPosts(shown, next_cursor, is_complete=next_cursor is None)
+        spans = min(spans * 2, MOST_SPANS) if now - step_began < QUICK else max(1, spans // 2)
+        before, most = looked.rest, BATCH
+        await asyncio.sleep(0)  # On SQLite a step suspends nowhere, and others have their turn.

@@ -1,0 +1,143 @@
+"""SQL of the search: the index of posts.
+
+What differs between the engines has a statement for each, by its name. SQLite has the words in a table of FTS5,
+PostgreSQL in a column with an index of GIN.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Command, Query, Tx, sql
+from pressroom.db.params import in_list, spread
+from pressroom.domains.follows.queries import mutes_sql
+from pressroom.domains.posts.queries.indexing import unindexed_sql
+
+
+class Match(msgspec.Struct):
+    """A post with the words of a search. `is_hidden`: the reader mutes its author, or the words are out of date."""
+
+    number: int
+    post_id: str
+    is_hidden: bool
+
+
+class Indexed(msgspec.Struct):
+    """A post of the index."""
+
+    number: int
+    post_id: str
+
+
+_MATCH: Final = (
+    f"SELECT i.number, i.post_id, ({mutes_sql(':reader', 'i.account_id')} OR {unindexed_sql('i.post_id')}) AS is_hidden"
+)
+
+# SQLite has no LATERAL: its statement looks at one span, whose word is in the query. The words of PostgreSQL are found
+# by GIN alone: OFFSET keeps the planner from walking along the primary key instead, in the order that is wanted, and
+# `number + 0` from that key as a second index. Spans are looked at newest first, and only until the limit.
+FIND_MATCHES: Final = {
+    "sqlite": Query(
+        Match,
+        f"{_MATCH} FROM (SELECT rowid AS number FROM indexed_words WHERE indexed_words MATCH :phrases"
+        " AND rowid < :before AND rowid >= :oldest ORDER BY rowid DESC LIMIT :limit) AS m"
+        " CROSS JOIN indexed_posts i WHERE i.number = m.number",
+    ),
+    "postgres": Query(
+        Match,
+        f"{_MATCH} FROM (SELECT m.number, m.post_id, m.account_id"
+        " FROM generate_series(CAST(:newest_span AS BIGINT), CAST(:oldest_span AS BIGINT), -1) AS s (span)"
+        " CROSS JOIN LATERAL (SELECT f.number, f.post_id, f.account_id FROM"
+        " (SELECT number, post_id, account_id FROM indexed_posts"
+        " WHERE words @@ CAST(CAST(:phrases AS TEXT) || '''~' || s.span || '''' AS TSQUERY)"
+        " AND number + 0 < :before AND number + 0 >= :oldest OFFSET 0) AS f"
+        " ORDER BY f.number DESC LIMIT :limit) AS m LIMIT :limit) AS i",
+    ),
+}
+
+DELETE_WORDS: Final = Command("DELETE FROM indexed_words WHERE rowid = :number")
+
+INSERT_WORDS: Final = Command("INSERT INTO indexed_words (rowid, words) VALUES (:number, :words)")
+
+DELETE_INDEXED: Final = Command("DELETE FROM indexed_posts WHERE number = :number")
+
+INSERT_INDEXED: Final = {
+    "sqlite": Command(
+        "INSERT INTO indexed_posts (number, post_id, account_id) VALUES (:number, :post_id, :account_id)"
+        " ON CONFLICT (number) DO NOTHING"
+    ),
+    "postgres": Command(
+        "INSERT INTO indexed_posts (number, post_id, account_id, words)"
+        " VALUES (:number, :post_id, :account_id, CAST(CAST(:words AS TEXT) AS TSVECTOR))"
+        " ON CONFLICT (number) DO UPDATE SET words = excluded.words"
+    ),
+}
+
+LIST_INDEXED: Final = Query(Indexed, f"SELECT number, post_id FROM indexed_posts WHERE post_id IN ({in_list('id')})")
+
+
+@sql.one("SELECT number FROM indexed_posts ORDER BY number DESC LIMIT 1")
+async def find_newest(tx: Tx) -> int | None:
+    """Returns the number of the post that was indexed last."""
+    ...
+
+
+@sql.one("SELECT number, post_id FROM indexed_posts WHERE post_id <= :post_id ORDER BY post_id DESC LIMIT 1")
+async def find_up_to(tx: Tx, post_id: str) -> Indexed | None:
+    """Returns the indexed post with this id, or the one before it."""
+    ...
+
+
+@sql.one("SELECT number, post_id FROM indexed_posts WHERE post_id >= :post_id ORDER BY post_id LIMIT 1")
+async def find_from(tx: Tx, post_id: str) -> Indexed | None:
+    """Returns the indexed post with this id, or the one after it."""
+    ...
+
+
+@sql.one("SELECT number, post_id FROM indexed_posts WHERE number < :number ORDER BY number DESC LIMIT 1")
+async def find_below(tx: Tx, number: int) -> Indexed | None:
+    """Returns the indexed post with the greatest number below this one."""
+    ...
+
+
+async def list_indexed(tx: Tx, post_ids: Sequence[str]) -> dict[str, int]:
+    """Returns the numbers of those posts, of at most BATCH, that are in the index, by id."""
+    return {each.post_id: each.number for each in await tx.all(LIST_INDEXED, **spread("id", post_ids))}
+
+
+async def find_matches(
+    tx: Tx, query: str, *, reader: str, spans: range, before: int, oldest: int, limit: int
+) -> list[Match]:
+    """Returns the newest posts that match a query, in no order.
+
+    Args:
+        tx: A transaction.
+        query: The query, in the language of the engine, without the word of the span, which it ends with.
+        reader: The id of the account that searches.
+        spans: The spans to look at, one on SQLite, newest first.
+        before: Numbers must be below.
+        oldest: Numbers must not be below.
+        limit: How many to return at most.
+    """
+    values = {"phrases": query, "reader": reader, "before": before, "oldest": oldest, "limit": limit}
+    if tx.engine == "sqlite":
+        return await tx.all(FIND_MATCHES[tx.engine], **values)
+    return await tx.all(FIND_MATCHES[tx.engine], newest_span=spans[0], oldest_span=spans[-1], **values)
+
+
+async def put_post(tx: Tx, *, number: int, post_id: str, account_id: str, words: str) -> None:
+    """Indexes a post under a number, in place of its earlier words. `words` are as the engine takes them."""
+    if tx.engine == "sqlite":
+        await tx.run(DELETE_WORDS, number=number)
+        await tx.run(INSERT_WORDS, number=number, words=words)
+        await tx.run(INSERT_INDEXED[tx.engine], number=number, post_id=post_id, account_id=account_id)
+    else:
+        await tx.run(INSERT_INDEXED[tx.engine], number=number, post_id=post_id, account_id=account_id, words=words)
+
+
+async def remove_post(tx: Tx, number: int) -> None:
+    """Takes a post out of the index."""
+    if tx.engine == "sqlite":
+        await tx.run(DELETE_WORDS, number=number)
+    await tx.run(DELETE_INDEXED, number=number)

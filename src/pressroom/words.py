@@ -1,0 +1,89 @@
+"""Words of a text for search, alike on both engines (docs/search.md#words). Pure, in linear time.
+
+Case, diacritics and compatibility forms do not count. Scripts without spaces between words become overlapping pairs of
+characters, so that a text is found by any two characters of it that follow each other.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from typing import Final
+
+from pressroom.text import normalise
+
+LONGEST: Final = 64
+"""Characters of a word that count; longer words are compared by these."""
+
+FOLDED: Final = 10_000
+"""Characters of a folded text that count. It can be longer than the text: U+FDFA alone becomes four words."""
+
+_UNSPACED: Final = (
+    "\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3105-\u312f"  # kana, Bopomofo
+    "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"  # Hangul: words have endings that no space separates
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u1780-\u17d3\u17d7\u17dc\u17dd\u1000-\u103f\u1050-\u109f"
+)
+"""What a class of a regular expression holds: Han, kana, Hangul, Thai, Lao, Khmer and Myanmar."""
+
+# Those that spell a vowel or another consonant, as in scripts of India and in kana, stay.
+_DIACRITICS: Final = re.compile(
+    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]+"
+)
+"""Marks that do not count: accents, points of Hebrew, vowel signs of Arabic."""
+
+_PLAIN: Final = re.compile("[a-z0-9]+")
+
+
+def fold(text: str) -> str:
+    """Returns a text without what does not count: case, diacritics, compatibility forms."""
+    if text.isascii():
+        return text[:FOLDED].lower()
+    folded = unicodedata.normalize("NFKC", normalise(text))[:FOLDED].casefold()
+    return unicodedata.normalize("NFC", _DIACRITICS.sub("", unicodedata.normalize("NFD", folded)))
+
+
+def words_of(text: str) -> Iterator[str]:
+    """Yields the words of a text in their order; of a run without spaces, its pairs of characters."""
+    folded = fold(text)
+    if folded.isascii():
+        yield from (word[:LONGEST] for word in _PLAIN.findall(folded))
+        return
+    for spaced, unspaced in _runs().findall(folded):
+        if spaced:
+            yield spaced[:LONGEST]
+        elif len(unspaced) == 1:
+            yield unspaced
+        else:
+            yield from (unspaced[place : place + 2] for place in range(len(unspaced) - 1))
+
+
+def beginnings_of(name: str) -> list[str]:
+    """Returns the words by whose beginning a name is found, each once; of a run without spaces, each of its ends."""
+    found: dict[str, None] = {}
+    for spaced, unspaced in _runs().findall(fold(name)):
+        if spaced:
+            found[spaced[:LONGEST]] = None
+        for place in range(len(unspaced)):
+            found[unspaced[place : place + LONGEST]] = None
+    return list(found)
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    """Returns what matches a word of letters, marks and digits, or a run of a script without spaces."""
+    marks = "".join(_as_ranges(number for number in range(0x300, 0x20000) if _is_mark(number)))
+    return re.compile(f"((?:(?![{_UNSPACED}])[^\\W_]|(?![{_UNSPACED}])[{marks}])+)|([{_UNSPACED}]+)")
+
+
+def _is_mark(number: int) -> bool:
+    return unicodedata.category(chr(number))[0] == "M"
+
+
+def _as_ranges(numbers: Iterator[int]) -> Iterator[str]:
+    """Yields what a class of a regular expression holds for numbers in their order."""
+    for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
+        group = [number for _, number in run]
+        yield f"{chr(group[0])}-{chr(group[-1])}"
