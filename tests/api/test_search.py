@@ -20,11 +20,11 @@ PICTURE: Final = (
 )
 
 
-def search(reader: Actor, text: str, **more: object) -> httpx.Response:
+def search(reader: Actor, text: str, **more: str | int) -> httpx.Response:
     return reader.web.get("/api/search", params={"q": text, **more})
 
 
-def found(reader: Actor, text: str, **more: object) -> list[str]:
+def found(reader: Actor, text: str, **more: str | int) -> list[str]:
     """The ids of the posts that a search finds, once all posts are indexed."""
     reader.server.index()
     answer = body_of(search(reader, text, **more))

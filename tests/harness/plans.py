@@ -33,7 +33,7 @@ class Noting:
     """A transaction that notes what is asked of it."""
 
     def __init__(self, tx: Tx, asked: list[Asked]) -> None:
-        self.now, self.subscribers = tx.now, tx.subscribers
+        self.engine, self.now, self.subscribers = tx.engine, tx.now, tx.subscribers
         self._tx = tx
         self._asked = asked
 

@@ -10,7 +10,7 @@ _UNUSED: Final = re.compile(r"^-- Unused since (\S+): (.+)$", re.MULTILINE)
 
 _OLDEST: Final = re.compile(r"\boldest_program (?:VALUES \(|SET schema_version = )(\d+)")
 
-_CREATE_TABLE: Final = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)
+_CREATE_TABLE: Final = re.compile(r"CREATE (?:VIRTUAL )?TABLE (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)
 _CREATE_INDEX: Final = re.compile(r"CREATE (UNIQUE )?INDEX (?:IF NOT EXISTS )?(\w+) ON (\w+)", re.IGNORECASE)
 _DROP: Final = re.compile(r"DROP (TABLE|INDEX) (?:IF EXISTS )?(\w+)$", re.IGNORECASE)
 _ALTER: Final = re.compile(r"ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+) (.+)", re.IGNORECASE)

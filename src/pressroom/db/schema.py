@@ -133,7 +133,7 @@ async def check_schema(db: Database) -> None:
     """
     if await applied_version(db) != newest_schema():
         return
-    expected = _expected() | (_expected_of_postgres() if db.engine == "postgres" else frozenset())
+    expected = _expected() | _expected_of_postgres() if db.engine == "postgres" else _expected()
     missing = sorted(expected - await db.read(_facts, db.engine), key=_tables_first)
     if missing:
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""

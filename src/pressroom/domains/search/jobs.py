@@ -15,7 +15,7 @@ PAUSE_SECONDS: Final = 0.01
 
 
 async def index_waiting(db: Database) -> None:
-    """Indexes all posts whose search words are out of date. Processes that do so at once take turns."""
+    """Indexes all posts whose search words are out of date. One process at a time does so."""
     if await db.one(FIND_UNINDEXED) is None:
         return
     while await db.transact(index_posts):

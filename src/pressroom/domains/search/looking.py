@@ -12,7 +12,7 @@ from pressroom.domains.posts.models import PostView
 from pressroom.domains.search.actions import begin_search, find_cut, look_further
 from pressroom.domains.search.models import Search
 
-BUDGET: Final = 0.05
+BUDGET: Final = 0.2
 """Seconds after which a search ends with what it has found."""
 
 QUICK: Final = 0.002
@@ -61,4 +61,4 @@ async def search_posts(
             return FoundPosts(shown, next_cursor, is_complete=next_cursor is None)
         spans = min(spans * 2, MOST_SPANS) if now - step_began < QUICK else max(1, spans // 2)
         before, most = looked.rest, BATCH
-        await asyncio.sleep(0)  # On SQLite a step suspends nowhere, and others have their turn.
+        await asyncio.sleep(0)  # A step never suspends on SQLite, and other requests wait.
