@@ -65,6 +65,7 @@ def finish(server: LocalServer) -> None:
     server.do_jobs()
     server.clock.advance(DAY)
     server.do_jobs()
+    server.index()
     assert server.run(server.runtime.db.one(JOBS)) == 0
 
 

@@ -7,7 +7,7 @@ from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.examples import POST_EXAMPLE
 from pressroom.domains.posts.schemas import post_shape
 from pressroom.domains.search.looking import search_posts
-from pressroom.domains.search.schemas import LONGEST, PARAMETERS, Kind, SearchOut, read_asked
+from pressroom.domains.search.schemas import LONGEST, PARAMETERS, SearchKind, SearchOut, read_asked
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
@@ -26,7 +26,7 @@ routes: Final = Routes[Caller](TAG)
     fails=(Invalid([FieldError("q", Code.TOO_LONG, f"A search has at most {LONGEST} characters.")]),),
     paged=True,
     query=PARAMETERS,
-    response_example=SearchOut(kind=Kind.POSTS, posts=[POST_EXAMPLE], next_cursor=None, complete=True),
+    response_example=SearchOut(kind=SearchKind.POSTS, posts=[POST_EXAMPLE], next_cursor=None, complete=True),
 )
 async def search(request: Request[Caller]) -> Response:
     """Posts that the account may see, by their words: newest first, without plain bounces and those of muted accounts.

@@ -19,7 +19,7 @@ LONGEST: Final = 200
 """Characters of a search."""
 
 
-class Kind(StrEnum):
+class SearchKind(StrEnum):
     """What is searched for."""
 
     POSTS = "posts"
@@ -32,14 +32,16 @@ PARAMETERS: Final = (
         " `has:media|link|poll`, `since:2026-11-20`, `until:2026-11-20`. Required.",
         {"type": "string", "minLength": 1, "maxLength": LONGEST},
     ),
-    QueryParameter("kind", "What is searched for.", {"type": "string", "enum": list(Kind), "default": Kind.POSTS}),
+    QueryParameter(
+        "kind", "What is searched for.", {"type": "string", "enum": list(SearchKind), "default": SearchKind.POSTS}
+    ),
 )
 
 
 class SearchOut(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """A page of results, in the list of their kind."""
 
-    kind: Kind
+    kind: SearchKind
     posts: Annotated[list[PostOut] | None, Meta(description="Newest first.")] = None
     next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
     complete: Annotated[
@@ -50,7 +52,7 @@ class SearchOut(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True
 class Asked(msgspec.Struct):
     """What a query string asks for. `search` is that of posts."""
 
-    kind: Kind
+    kind: SearchKind
     text: str
     search: Search
     page: Page
@@ -65,16 +67,16 @@ def read_asked(query: str) -> Asked:
         page = read_page(query)
     except Invalid as invalid:
         field_errors += invalid.field_errors
-    kind = given.get("kind", Kind.POSTS)
-    if kind not in tuple(Kind):
-        field_errors.append(FieldError("kind", Code.INVALID_CHOICE, f"Must be one of {', '.join(Kind)}."))
+    kind = given.get("kind", SearchKind.POSTS)
+    if kind not in tuple(SearchKind):
+        field_errors.append(FieldError("kind", Code.INVALID_CHOICE, f"Must be one of {', '.join(SearchKind)}."))
     text = _text(given, field_errors)
     search = parse_search(text)
     if text and search.is_empty:
         field_errors.append(FieldError("q", Code.TOO_SHORT, "This holds no word: give letters or digits."))
     if field_errors:
         raise Invalid(field_errors)
-    return Asked(Kind(kind), text, search, page)
+    return Asked(SearchKind(kind), text, search, page)
 
 
 def _text(given: Mapping[str, str], field_errors: list[FieldError]) -> str:
