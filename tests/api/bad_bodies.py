@@ -210,6 +210,13 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"type": "invalid_choice", "reason": "too_short"},
         ),
     },
+    "exclude_from_explore": {
+        "nothing": ({}, {"type": "required", "subject": "required", "reason": "required"}),
+        "a comment for a blank reason": (
+            {"type": "comment", "subject": "x", "reason": " "},
+            {"type": "invalid_choice", "reason": "too_short"},
+        ),
+    },
     "create_webhook": {
         "nothing": ({}, {"url": "required", "events": "required"}),
         "a user, a number, a test and a double": (

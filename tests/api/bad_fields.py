@@ -476,6 +476,11 @@ FIELDS: dict[str, Fields] = {
         "id": text(100, null=REQUIRED, empty=TOO_SHORT),
         "reason": reason(500),
     },
+    "exclude_from_explore": {
+        "type": choice("tag", "post", "account", "hub", null=REQUIRED),
+        "subject": text(200, null=REQUIRED, empty=TOO_SHORT),
+        "reason": reason(500),
+    },
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,
     "edit_webhook": {name: field for name, field in WEBHOOK.items() if name != "url"},

@@ -44,6 +44,7 @@ SUCCESS = {
     "remove_two_factor": 404,
     "confirm_two_factor": 404,
     "create_report": 404,
+    "exclude_from_explore": 422,
     "reset_password": 422,
     "verify_email": 422,
     "sign_in_by_link": 422,

@@ -68,6 +68,7 @@ COMMENT_ROUTES = [route for route in ROUTES if route.path == "/api/comments/{id}
 SESSION_ROUTES = [route for route in ROUTES if "{sessionId}" in route.path]
 CASE_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/reports/{id}")]
 BLOCK_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/blocks/{id}")]
+EXCLUSION_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/explore/{id}")]
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path and route not in OWNED_ROUTES]
 
 
@@ -269,6 +270,7 @@ def test_no_route_is_forgotten() -> None:
             SESSION_ROUTES,
             CASE_ROUTES,
             BLOCK_ROUTES,
+            EXCLUSION_ROUTES,
             OWNED_ROUTES,
         )
         for route in group
@@ -377,9 +379,9 @@ def test_somebody_else_s_session_is_one_that_never_was(world: World, route: Rout
         assert [answer.json() for answer in world.answers(route, other)] == [NO_SESSION]
 
 
-@pytest.mark.parametrize("route", [*CASE_ROUTES, *BLOCK_ROUTES], ids=lambda route: route.name)
-def test_unknown_report_or_block_is_404(world: World, route: Route[Caller]) -> None:
-    what = "report" if route in CASE_ROUTES else "block"
+@pytest.mark.parametrize("route", [*CASE_ROUTES, *BLOCK_ROUTES, *EXCLUSION_ROUTES], ids=lambda route: route.name)
+def test_unknown_report_block_or_exclusion_is_404(world: World, route: Route[Caller]) -> None:
+    what = "report" if route in CASE_ROUTES else "block" if route in BLOCK_ROUTES else "exclusion"
     for other in (world.unseen["absent"], world.alice.account.id):
         answers = [answer.json() for answer in world.answers(route, other)]
         assert answers == [{"error": "Not found", "message": f"There is no such {what}."}]

@@ -14,7 +14,15 @@ SETTINGS = {**ROOMY, **TAKING}
 CREATING = [
     *("create_post", "bounce_post", "create_comment", "create_key", "create_webhook", "replace_webhook", "create_hub"),
 ]
-ELSEWHERE = ["upload_post", "publish_clip", "sign_up", "set_up", "make_invitation", "create_block"]
+ELSEWHERE = [
+    "upload_post",
+    "publish_clip",
+    "sign_up",
+    "set_up",
+    "make_invitation",
+    "create_block",
+    "exclude_from_explore",
+]
 
 
 def test_every_route_that_makes_something_names_its_place() -> None:

@@ -26,7 +26,7 @@ BESIDE = {
 }
 """What a row belongs with, where that is no `account_id`."""
 
-OWN = {"accounts", "blocked_addresses", "hubs", "transfers"}
+OWN = {"accounts", "blocked_addresses", "explore_exclusions", "hubs", "transfers"}
 """Tables of what belongs with nothing else."""
 
 

@@ -42,6 +42,8 @@ _OVERVIEW: Final = "how much there is and what waits, for admins"
 _SCHEMA: Final = "what the schema lacks"
 _FEED: Final = "whether a feed has changed is told by one read along an index"
 _NOTICE: Final = "the page of notifications shows each with what it is about, in one statement"
+_LISTED: Final = "whom explore lists, and whom the reader follows, blocks or mutes"
+_PICKED: Final = "the picks of explore, and whether their subjects still stand"
 _COPY: Final = "the copy of everything that an owner takes away"
 
 _NEWEST: Final = "the newest id, which names the time that the database has come to"
@@ -115,6 +117,9 @@ READERS: Final = {
     ("reading", "accounts"): _FEED,
     ("reading", "hubs"): _FEED,
     ("reading", "post_tags"): _FEED,
+    **{("explore", table): _LISTED for table in ("accounts", "follows", "blocks", "mutes")},
+    **{("explore", table): _PICKED for table in ("posts", "post_tags", "likes", "hubs")},
+    ("explore", "memberships"): "whether the reader is a member of a hub that is shown",
     **{("server", table): _NEWEST for table in _IN_ORDER},
     ("db", "sqlite_master"): "whether the table of migrations is there yet, and what the schema lacks",
     **{
@@ -144,6 +149,12 @@ ACROSS: Final = {
     "pressroom.domains.comments.queries.find_by_id",
     "pressroom.domains.comments.queries.find_comment",
     "pressroom.domains.comments.queries.find_undeleted",
+    "pressroom.domains.explore.queries.LIST_PICKS",
+    "pressroom.domains.explore.queries.SUGGEST_PEOPLE",
+    "pressroom.domains.explore.queries.sources.FIND_LIKED",
+    "pressroom.domains.explore.queries.sources.list_bounces",
+    "pressroom.domains.explore.queries.sources.list_likes",
+    "pressroom.domains.explore.queries.sources.list_tag_uses",
     "pressroom.domains.follows.queries.SUGGEST_FOLLOWED",
     "pressroom.domains.follows.queries.list_blocked",
     "pressroom.domains.follows.queries.list_followed",

@@ -100,6 +100,8 @@ LINES: Final[dict[str, Line]] = {
     ),
     "/admin/blocks": Line({"pattern": "{username}.example", "reason": "Forty accounts in one night."}),
     "/admin/blocks/{id}/remove": Line(elsewhere="tests/pages/test_reports.py"),
+    "/admin/explore": Line({"type": "account", "subject": "{other}", "reason": "Nothing but advertisements."}),
+    "/admin/explore/{id}/remove": Line(elsewhere="tests/pages/test_explore.py"),
     "/report": Line({"type": "account", "id": "{strangerId}", "reason": "It sells what nobody asked for."}),
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
     "/admin/accounts/{username}/verify": Line({"verified": "true", "reason": "Rang the newsroom."}),

@@ -9,6 +9,7 @@ from pyotp.totp import TOTP
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND, iso
 from pressroom.db import Command, Tx
 from pressroom.domains.accounts.models import Purpose
+from pressroom.domains.explore.picking import Picker
 from pressroom.domains.moderation.actions import set_admin
 from pressroom.domains.sign_in.codes import STEP
 from pressroom.domains.sign_in.links import request_reset
@@ -57,6 +58,13 @@ MOVE = Command("UPDATE webhooks SET url = replace(url, :old, :new)")
 ELSEWHERE: Final = "https://newsroom.example"
 """Where the endpoints seem to be once everything was delivered."""
 
+
+REGATTA = (
+    "The #regatta starts at noon, off the north quay. #harbour",
+    "Wind from the west, five, gusts of seven. #regatta #weather",
+    "Three boats did not finish. Everybody is ashore and dry. #regatta #harbour",
+    "Who took pictures at the second buoy? #regatta #weather #photography",
+)
 
 GIVE_UP = Command("UPDATE jobs SET due_at = NULL, tries = 6, error = :error WHERE subject = :subject")
 
@@ -142,6 +150,7 @@ class Scenes:
         self._guard()
         self._take_copies()
         self._administer()
+        self._explore()
 
     def reader(self, name: str) -> Person | None:
         """The person of a name; None: somebody who is not signed in."""
@@ -263,6 +272,30 @@ class Scenes:
         decided, self.admin.ids["case"] = cases[0]["id"], cases[1]["id"]
         self.admin.ask(f"/api/admin/reports/{decided}/decision", decision="deleted", reason="This is not a market.")
         self.admin.ask("/api/admin/blocks", 201, pattern="spam.example", reason="Forty accounts in one night.")
+
+    def _explore(self) -> None:
+        """Hashtags that rise, posts that many like, and people and hubs, all picked; and something taken out."""
+        names = (
+            ("otto", "Otto Brandt"),
+            ("ines", "Ines Duarte"),
+            ("wei", "陈伟"),
+            ("ruth", "Ruth Achterberg-van Leeuwen"),
+        )
+        people = [Person(self.server, f"{user}_sails", name, "Sails on Sundays.") for user, name in names]
+        for number, person in enumerate(people):
+            for words in REGATTA[number:]:
+                post_id = person.post(words)
+                for other in people[: number + 1] if number % 2 else ():
+                    other.ask(f"/api/posts/{post_id}/like")
+            self.failing.ask(f"/api/accounts/{person.account.username}/follow")
+        for number in range(6):
+            body = {"name": f"Berth {number + 1}", "slug": f"berth-{number + 1}", "description": "Neighbours."}
+            people[0].ask("/api/hubs", 201, **body)
+        self.admin.ask("/api/admin/explore", 201, type="tag", subject="pills", reason="Nothing but advertisements.")
+        self.admin.ask(
+            "/api/admin/explore", 201, type="account", subject="otto_sails", reason="Asked for it by letter."
+        )
+        self.server.run(Picker(self.server.runtime.db, self.server.clock).run())
 
     def _dispatch(self, key: Json, first: int, *, times: int) -> None:
         with self._bearing(key) as api:

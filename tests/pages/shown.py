@@ -47,6 +47,7 @@ def _shown() -> Iterator[Shown]:
         ("/post/{post}?reply={comment}", "full"),
         ("/post/{post}/quote", "full"),
         ("/comment/{comment}/delete", "full"),
+        ("/explore", "empty", "full", "admin"),
         ("/saved", "empty", "full"),
         ("/hubs", "empty", "full"),
         ("/hubs/new", "full"),
@@ -102,6 +103,7 @@ def _shown() -> Iterator[Shown]:
         ("/admin/reports?state=decided", "admin"),
         ("/admin/reports/{case}", "admin"),
         ("/admin/blocks", "admin"),
+        ("/admin/explore", "admin"),
         ("/admin/jobs", "admin"),
         ("/admin/settings", "admin"),
         ("/admin/log", "admin"),
@@ -140,6 +142,7 @@ def _shown() -> Iterator[Shown]:
         ("/settings/security/password", "full"),
         ("/settings/security/email", "full"),
         ("/hubs/new", "full"),
+        ("/admin/explore", "admin"),
     ):
         yield Shown(path, reader, 400, submitted=True)
     for path in ("/signup", "/forgot", "/reset/{reset}"):

@@ -22,7 +22,7 @@ BEFORE = (
 )
 CURSOR = (
     *("/decisions", "/admin/accounts", "/admin/jobs", "/admin/log", "/admin/invitations", "/admin/reports"),
-    *("/admin/blocks", "{endpoint}", "{endpoint}/deliveries"),
+    *("/admin/blocks", "/admin/explore", "{endpoint}", "{endpoint}/deliveries"),
 )
 OTHER = {"/notifications": "read", "{post}": "after"}
 PLACES = [*((path, "before") for path in BEFORE), *((path, "cursor") for path in CURSOR), *OTHER.items()]
@@ -37,6 +37,7 @@ PAGED = {
     "administration/jobs.html",
     "administration/log.html",
     "clips/list.html",
+    "explore/exclusions.html",
     "follows/follows.html",
     "home/_own.html",
     "hubs/list.html",

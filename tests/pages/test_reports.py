@@ -88,16 +88,20 @@ def test_a_case_links_what_can_still_be_seen(actor: MakeActor, admin: Actor) -> 
     for each in (post, other):
         report(bob, "post", each["id"])
     case, further = (f"/admin/reports/{case_of(admin, each['id'])}" for each in (post, other))
-    links = [f"/post/{post['id']}", f"/@{alice.account.username}"]
+    links = [
+        f"/post/{post['id']}",
+        f"/admin/explore?type=post&subject={post['id']}",
+        f"/@{alice.account.username}",
+    ]
     buttons = "blockquote + .actions a"
 
     assert page(admin, case).values(buttons, "href") == links
     send(admin, case, decision="deleted", reason="It is no good.")
-    assert page(admin, case).values(buttons, "href") == links[1:]
+    assert page(admin, case).values(buttons, "href") == links[2:]
     send(admin, further, decision="suspended", reason="Nor are the others.")
     account = f"/admin/accounts/{alice.account.username}"
     for path in (case, further, account):
-        assert links[1] not in page(admin, path).values("main a", "href")
+        assert links[2] not in page(admin, path).values("main a", "href")
     assert page(admin, further).values(buttons, "href") == []
     alice.server.run(alice.server.runtime.db.transact(delete_account, alice.account.username))
     assert not [href for href in page(admin, case).values("main a", "href") if href.startswith("/@")]

@@ -11,6 +11,7 @@ from pressroom.db import Database
 from pressroom.db.postgres.replica import Replica
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
+from pressroom.domains.explore.picking import Picker
 from pressroom.domains.follows.jobs import request_handler
 from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys.guard import LastUsed
@@ -219,8 +220,8 @@ def _log_child(log: Log, ended: ChildExit) -> None:
 
 def _sweep_groups(
     db: Database, clock: Clock, log: Log, processing: Processing, cards: Cards, blobs: Blobs
-) -> tuple[SweepGroup, SweepGroup]:
-    """Returns what one process at a time does for all: rows that are past their time, and files that nobody has."""
+) -> tuple[SweepGroup, ...]:
+    """Returns what one process at a time does for all: rows that are past their time, files that nobody has, picks."""
     files = (
         Sweep("uploads left behind", lambda: processing.sweep(SystemClock().now())),
         Sweep("cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
@@ -230,7 +231,12 @@ def _sweep_groups(
         Sweep("partitions", lambda: rotate_partitions(db, log)),
         *(Sweep(name, partial(purge_rows, db, purge)) for name, purge in purges_of(db.engine)),
     ]
-    return SweepGroup("rows", 60, db, clock, log, rows), SweepGroup("files", 600, db, clock, log, files)
+    return (
+        SweepGroup("rows", 60, db, clock, log, rows),
+        SweepGroup("files", 600, db, clock, log, files),
+        # Due half a minute early: groups are looked at once a minute, and this one is to be done every five minutes.
+        SweepGroup("explore", 270, db, clock, log, [Sweep("picks of explore", Picker(db, clock).run)]),
+    )
 
 
 def make_worker(runtime: Runtime, concurrency: int | None = None) -> DeliveryWorker:

@@ -247,6 +247,9 @@ class Settings:
         "User names that nobody can take, separated by commas, beside those that are reserved already.",
         "empty",
     )
+    public_explore = Setting(
+        read_flag, "0", "1: the front page shows explore to visitors who are not signed in, instead of an introduction."
+    )
     smtp_url = Setting(
         read_mail_server,
         "",

@@ -359,6 +359,7 @@ CREATE TABLE hubs (
     members BIGINT NOT NULL,
     created_at BIGINT NOT NULL
 );
+CREATE INDEX hubs_members ON hubs (members, id);
 
 -- The membership of an account in a hub. Retention: until the account leaves.
 CREATE TABLE memberships (
@@ -461,6 +462,7 @@ CREATE INDEX posts_id ON posts (id);
 CREATE INDEX posts_profile ON posts (account_id, visibility, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX posts_plain_bounce ON posts (original_id, account_id)
     WHERE type = 'SHARE' AND deleted_at IS NULL;
+CREATE INDEX posts_bounces ON posts (id) WHERE original_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX posts_deleted_by_key ON posts (deleted_by_key, deleted_at) WHERE deleted_by_key IS NOT NULL;
 -- The page of a hub is read by visibility, so it passes no post that its reader may not see.
 CREATE INDEX posts_hub_public ON posts (hub_id, id)
@@ -504,6 +506,7 @@ CREATE TABLE post_tags (
     PRIMARY KEY (account_id, post_id, tag)
 );
 CREATE INDEX post_tags_tag ON post_tags (tag, post_id) WHERE NOT hidden;
+CREATE INDEX post_tags_newest ON post_tags (post_id, tag) WHERE NOT hidden;
 
 -- An account that was notified of a mention in a post: once, however often the post is edited.
 CREATE TABLE post_mentions (
@@ -556,6 +559,7 @@ CREATE TABLE likes (
     PRIMARY KEY (post_id, account_id)
 );
 CREATE INDEX likes_account ON likes (account_id, post_id);
+CREATE INDEX likes_newest ON likes (created_at);
 
 -- A post that an account saved.
 CREATE TABLE saves (
@@ -689,6 +693,34 @@ CREATE TABLE reports (
     PRIMARY KEY (case_id, reporter_id)
 );
 CREATE INDEX reports_reporter ON reports (reporter_id, id);
+
+-- explore ---------------------------------------------------------------------------------------------------------------
+
+-- A pick of explore: what the job found last. What a reader may see of it is decided at each read.
+-- Retention: until the job replaces all of them, every five minutes.
+CREATE TABLE explore_picks (
+    kind TEXT NOT NULL,                     -- tag, post, account, hub
+    rank BIGINT NOT NULL,                   -- from 0, the best
+    subject TEXT NOT NULL,                  -- the identity of a hashtag, or an id
+    account_id TEXT,                        -- the author of a post
+    posts BIGINT NOT NULL,                  -- of a hashtag: posts with it in the last day
+    accounts BIGINT NOT NULL,               -- accounts that used the hashtag, or liked or bounced the post, in the last day
+    PRIMARY KEY (kind, rank)
+);
+
+-- A hashtag, post, account or hub that an admin took out of explore. Retention: until an admin puts it back, or its
+-- account is deleted.
+CREATE TABLE explore_exclusions (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,                     -- tag, post, account, hub
+    subject TEXT NOT NULL,                  -- the identity of a hashtag, or an id
+    account_id TEXT REFERENCES accounts (id),   -- the account, or the author of the post
+    reason TEXT NOT NULL,
+    admin_id TEXT NOT NULL REFERENCES accounts (id),
+    created_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX explore_exclusions_subject ON explore_exclusions (kind, subject);
+CREATE INDEX explore_exclusions_account ON explore_exclusions (account_id) WHERE account_id IS NOT NULL;
 
 -- webhooks --------------------------------------------------------------------------------------------------------------
 

@@ -60,6 +60,8 @@ class Kind(StrEnum):
     CONTENT_DELETED = "content.deleted"
     CONTENT_SHOWN = "content.shown"
     REPORT_DISMISSED = "report.dismissed"
+    EXPLORE_EXCLUDED = "explore.excluded"
+    EXPLORE_INCLUDED = "explore.included"
     ADDRESS_BLOCKED = "address.blocked"
     ADDRESS_UNBLOCKED = "address.unblocked"
 

@@ -10,6 +10,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.clips import actions as clips
 from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.schemas import clip_shape
+from pressroom.domains.explore.pages import explore_page
 from pressroom.domains.home import actions
 from pressroom.domains.home.queries import FIND_FIRST_STEPS, FirstSteps
 from pressroom.domains.hubs.actions import list_choice
@@ -76,7 +77,10 @@ async def read_own(tx: Tx, account_id: str, before: str, hub: str) -> OwnThings:
 
 @routes.page("/", Visitor(), summary="The front page")
 async def show_home(request: Request[Caller], form: FormState) -> Response:
-    """Renders the compose box above the account's posts, or the introduction for people who are not signed in."""
+    """Renders the compose box above the account's posts, or an introduction or explore for people who are not signed
+    in."""
+    if request.who is None and request.settings.public_explore:
+        return await explore_page(request)
     if request.who is None:
         values = {"is_open": request.settings.signup is Signup.OPEN, "is_dev": request.services.mail.kept is not None}
         return await render(request, "home/front.html", values, script=False)

@@ -16,6 +16,7 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.queries import erase_addresses, erase_entries
 from pressroom.domains.clips.queries import erase_clips
 from pressroom.domains.comments.queries import clear_keys
+from pressroom.domains.explore.queries.exclusions import erase_exclusions
 from pressroom.domains.follows.actions import TOGETHER, end_follows
 from pressroom.domains.follows.queries import erase_blocks, erase_mutes
 from pressroom.domains.hubs.actions import leave_hubs
@@ -81,6 +82,7 @@ KINDS: Final[tuple[tuple[Kind, int], ...]] = (
     (erase_notifications, ROWS),
     (erase_answers, ROWS),
     (erase_reports, ROWS),
+    (erase_exclusions, ROWS),
     (erase_entries, ROWS),
     (erase_addresses, ROWS),
     (erase_invitations, ROWS),

@@ -138,7 +138,7 @@ async def list_saved(tx: Tx, reader: str, before: str, limit: int) -> tuple[list
     newest post first, and the id below which the next ones are; None on the last page."""
     ids = await lookup.list_saved(tx, reader, before=before, limit=limit + 1)
     shown = ids[:limit]
-    views = await complete(tx, await _standing(tx, shown, reader), reader)
+    views = await list_standing(tx, shown, reader)
     return views, shown[-1] if len(ids) > limit else None
 
 
