@@ -31,8 +31,9 @@ from pressroom.clock import SystemClock
 from pressroom.db.postgres.database import open_postgres
 from pressroom.ids import new_id
 from pressroom.jobs.schedule import Every, Schedule
+from pressroom.jobs.sweeps import run_batches
 from pressroom.logs import Log
-from pressroom.operations.retention import PURGES, purge_rows
+from pressroom.operations.retention import PURGES
 from pressroom.server.app import create_app
 from pressroom.server.runtime import Runtime, open_runtime
 from pressroom.settings import Settings
@@ -118,7 +119,7 @@ async def measure(runtime: Runtime, key: str, rows: int, per_second: int) -> lis
             await asyncio.sleep(ALONE_SECONDS)
         async with beside.running():
             began = time.perf_counter()
-            await purge_rows(runtime.db, purge)
+            await run_batches(runtime.db, purge)
             seconds = time.perf_counter() - began
         found.append(
             Found(rule, rows * len(tables) / seconds, alone.latencies, beside.latencies, alone.refused + beside.refused)

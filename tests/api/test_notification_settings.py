@@ -10,7 +10,10 @@ from tests.harness.roomy import ROOMY
 
 SETTINGS = ROOMY
 PATH = "/api/notifications/settings"
-USUAL = {each.value: "mail" if each in ("webhook.disabled", "key.revoked") else "app" for each in NotificationType}
+USUAL = {
+    each.value: "mail" if each in ("webhook.disabled", "key.revoked", "key.expiring") else "app"
+    for each in NotificationType
+}
 
 
 def change(who: Actor, **ways: str) -> Json:

@@ -164,6 +164,7 @@ ACROSS: Final = {
     "pressroom.domains.follows.queries.list_sent",
     "pressroom.domains.follows.queries.list_shown",
     "pressroom.domains.home.queries.FIND_FIRST_STEPS",
+    "pressroom.domains.home.queries.list_queued",
     "pressroom.domains.home.queries.list_read",
     "pressroom.domains.home.queries.list_unread",
     "pressroom.domains.media.queries.FIND_BY_ID",

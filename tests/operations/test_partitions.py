@@ -17,9 +17,10 @@ from pressroom.db.postgres.partitions import WEEK, drop, list_ended
 from pressroom.domains.webhooks.actions.retention import MOST_LASTING
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.ids import new_id
+from pressroom.jobs.sweeps import run_batches
 from pressroom.logs import Log
 from pressroom.operations.doctor import examine
-from pressroom.operations.retention import purge_rows, purges_of, rotate_partitions
+from pressroom.operations.retention import purges_of, rotate_partitions
 from tests.harness.databases import in_database, settings_of
 from tests.services.postgres import PostgresServer
 
@@ -126,7 +127,7 @@ def test_partition_is_kept_until_its_last_row_is_past_its_time(
     clock.time = MONDAY + WEEK + RETENTION + HOUR - 1
     rotate()
     for _, purge in purges_of("postgres"):
-        run(purge_rows(db, purge))
+        run(run_batches(db, purge))
     assert run(db.read(all_of, EVENTS)) == run(db.read(all_of, DELIVERIES)) == [added]
     clock.advance(1)
     rotate()
@@ -144,7 +145,7 @@ def test_partition_of_which_too_much_is_needed_is_emptied_in_batches(
 
     clock.advance(DAY)
     for _, purge in purges_of("postgres"):
-        run(purge_rows(db, purge))
+        run(run_batches(db, purge))
 
     deliveries = run(db.read(all_of, DELIVERIES))
     assert (len(deliveries), finished in deliveries) == (MOST_LASTING, False)

@@ -8,7 +8,8 @@ from benchmarks.expired import FILLINGS, fill
 from pressroom.db import Database, Query
 from pressroom.domains.keys import commands as keys
 from pressroom.domains.sign_up import commands as accounts
-from pressroom.operations.retention import PURGES, purge_rows
+from pressroom.jobs.sweeps import run_batches
+from pressroom.operations.retention import PURGES
 from tests.harness.databases import in_database, settings_of
 
 CYCLES: Final = 3
@@ -40,7 +41,7 @@ async def fill_and_sweep(db: Database) -> tuple[list[dict[str, int]], list[int]]
         if db.engine == "sqlite":
             pages.append(await db.one(PAGES) or 0)
         for _, purge in PURGES:
-            await purge_rows(db, purge)
+            await run_batches(db, purge)
         rows.append(await sizes(db))
     return rows, pages
 

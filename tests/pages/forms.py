@@ -50,6 +50,7 @@ LINES: Final[dict[str, Line]] = {
     "/forgot": Line({"email": "ferry@news.example"}),
     "/reset/{token}": Line({"password": "nine plums and a kettle"}, wrong=({"password": "nine"},)),
     "/verify/{token}": Line(),
+    "/unsubscribe/{token}": Line(elsewhere="tests/api/test_notification_mail.py"),
     "/login/link/{token}": Line(),
     "/verify/send": Line(),
     "/": Line(

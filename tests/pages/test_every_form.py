@@ -13,7 +13,8 @@ from pyotp.totp import TOTP
 from selectolax.lexbor import LexborNode
 
 from pressroom.db import Command
-from pressroom.domains.accounts.models import Purpose
+from pressroom.domains.accounts.models import Purpose, folded
+from pressroom.domains.notifications.unsubscribing import make_token
 from pressroom.domains.sign_in import codes, two_factor
 from pressroom.domains.sign_in.cookies import CODE_COOKIE
 from pressroom.domains.sign_in.passwords import ARGON2
@@ -73,6 +74,8 @@ class Stage:
             "/login/link/{token}": Purpose.SIGN_IN,
         }
         self.tokens = {path: server.run(issue(issue_token, account_id, each)) for path, each in purposes.items()}
+        account, secret = self.owner.account, server.runtime.mail_secret
+        self.tokens["/unsubscribe/{token}"] = make_token(account.id, folded(account.email), secret)
         self.ids = {"keyId": self.owner.record.id, "label": self.owner.record.label}
         self.ids |= self._endpoint(f"/api/auth/api-keys/{self.owner.record.id}/webhooks")
         self.ids |= {"username": self.owner.account.username, "other": self.stranger.account.username}

@@ -9,7 +9,7 @@ from pressroom.domains.webhooks.actions.retention import (
     purge_paused,
     sweep_endpoints,
 )
-from pressroom.operations.retention import purge_rows
+from pressroom.jobs.sweeps import run_batches
 from tests.harness.local import LocalServer
 
 Purge = Callable[[Tx, int], Awaitable[int]]
@@ -18,7 +18,7 @@ Purge = Callable[[Tx, int], Awaitable[int]]
 def clean_up(server: LocalServer) -> None:
     """Does what a server does every minute."""
     for purge in (purge_deliveries, purge_paused, purge_events, sweep_endpoints):
-        server.run(purge_rows(server.runtime.db, purge))
+        server.run(run_batches(server.runtime.db, purge))
 
 
 def one_batch(server: LocalServer, purge: Purge, size: int) -> int:

@@ -1,5 +1,6 @@
 """Clean-ups that one process at a time does for all, under a lease (docs/architecture.md#sweeps)."""
 
+import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,14 @@ LEASE: Final = 5 * MINUTE
 """How long a killed process keeps the others from a group. It is renewed before each of its sweeps."""
 
 BATCH: Final = 100
-"""Rows that a purge removes in one transaction; requests wait for no longer one
+"""Rows that a sweep removes or changes in one transaction; requests wait for no longer one
 (docs/decisions/0004-retention-batches.md)."""
+
+PAUSE: Final = 0.004
+"""Seconds between two batches, in which waiting requests are answered (docs/decisions/0004-retention-batches.md)."""
+
+Batch = Callable[[Tx, int], Awaitable[int]]
+"""`batch(tx, most)` removes or changes at most so many rows and returns how many; no fewer: there may be more."""
 
 # Nobody else may hold the lease, and the group must be due.
 CLAIM: Final = Query(
@@ -43,6 +50,12 @@ class Sweep:
 
     name: str
     work: Callable[[], Awaitable[object]]
+
+
+async def run_batches(db: Database, batch: Batch) -> None:
+    """Runs batches until one is not full, each in a transaction of its own, so that none is long."""
+    while await db.transact(batch, BATCH) >= BATCH:
+        await asyncio.sleep(PAUSE)
 
 
 class SweepGroup:

@@ -1,6 +1,5 @@
 """Removal of rows past their time (docs/operations.md#retention)."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
@@ -22,16 +21,10 @@ from pressroom.domains.sign_in.queries.tokens import purge_tokens
 from pressroom.domains.sign_up import invitations
 from pressroom.domains.webhooks.actions import retention as webhooks
 from pressroom.jobs import queue
-from pressroom.jobs.sweeps import BATCH
+from pressroom.jobs.sweeps import Batch
 from pressroom.logs import Log
 
-Purge = Callable[[Tx, int], Awaitable[int]]
-"""`purge(tx, batch)` removes up to so many rows and returns how many; no fewer than `batch`: there may be more."""
-
-PAUSE: Final = 0.004
-"""Seconds between two batches, in which waiting requests are answered (docs/decisions/0004-retention-batches.md)."""
-
-PURGES: Final[tuple[tuple[str, Purge], ...]] = (
+PURGES: Final[tuple[tuple[str, Batch], ...]] = (
     ("idempotent answers", idempotency.purge_answers),
     ("sessions", sessions.purge_sessions),
     ("reserved user names", purge_reserved),
@@ -68,14 +61,14 @@ SPARED: Final = WEEK + DAY
 """Milliseconds for which rows of these tables are spared on PostgreSQL, so that their partition is dropped instead: it
 is due when the last row of its week is. Rows whose partition could not be dropped for a day go in batches after all."""
 
-BESIDE_PARTITIONS: Final[dict[str, Purge]] = {
+BESIDE_PARTITIONS: Final[dict[str, Batch]] = {
     "deliveries": partial(webhooks.purge_deliveries, spared=SPARED),
     "events": partial(webhooks.purge_events, spared=SPARED),
 }
 """Rules that replace those of the same name on PostgreSQL."""
 
 
-def purges_of(engine: str) -> list[tuple[str, Purge]]:
+def purges_of(engine: str) -> list[tuple[str, Batch]]:
     """Returns every rule about rows of a database of this engine."""
     return [(name, BESIDE_PARTITIONS.get(name, purge) if engine == "postgres" else purge) for name, purge in PURGES]
 
@@ -107,9 +100,3 @@ async def _drop(db: Database, log: Log, week: Week, find_lasting: FindLasting) -
     await drop(db, week, lasting)
     log.info("partition dropped", partition=week.partition.name)
     return True
-
-
-async def purge_rows(db: Database, purge: Purge) -> None:
-    """Removes what a rule is about in batches until one is not full, so that no transaction is long."""
-    while await db.transact(purge, BATCH) >= BATCH:
-        await asyncio.sleep(PAUSE)

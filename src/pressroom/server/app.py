@@ -29,6 +29,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         for_visitors=runtime.replica or runtime.db,
         await_card=runtime.cards.wait_for,
         media_secret=runtime.media_secret,
+        mail_secret=runtime.mail_secret,
         slices=Slices(),
         fragments=Fragments(),
         sent_pages=SentPages(),

@@ -40,6 +40,7 @@ DECLARED: Final = (
     "moderation.routes",
     "home.pages",
     "notifications.pages",
+    "notifications.unsubscribe_pages",
     "posts.pages",
     "clips.pages",
     "sign_up.pages",

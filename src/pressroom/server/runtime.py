@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
@@ -13,7 +14,9 @@ from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
 from pressroom.domains.explore.picking import Picker
 from pressroom.domains.follows.jobs import request_handler
+from pressroom.domains.home.jobs import notification_handler
 from pressroom.domains.idempotency import once as idempotency
+from pressroom.domains.keys.actions import warn_of_expiry
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.keys.usage import KeyUsage
 from pressroom.domains.limits.guard import Limiter, rates_of
@@ -26,6 +29,8 @@ from pressroom.domains.media.actions import SIGNING, make_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
 from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import ChildExit, Sandbox
+from pressroom.domains.notifications.actions import queue_mails
+from pressroom.domains.notifications.unsubscribing import SIGNING as UNSUBSCRIBING
 from pressroom.domains.personal_data.deletion import deletion_handler
 from pressroom.domains.personal_data.export_job import export_handler, purge_exports
 from pressroom.domains.posts.jobs import tag_handler
@@ -40,10 +45,10 @@ from pressroom.domains.sign_in.sessions import SessionUse
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.errors import PressroomError
 from pressroom.jobs.schedule import Every, Schedule
-from pressroom.jobs.sweeps import Sweep, SweepGroup
+from pressroom.jobs.sweeps import Batch, Sweep, SweepGroup, run_batches
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
-from pressroom.operations.retention import purge_rows, purges_of, rotate_partitions
+from pressroom.operations.retention import purges_of, rotate_partitions
 from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.lookups import Resolve
 from pressroom.server.clock_watch import ClockWatch, start_clock
@@ -58,6 +63,12 @@ WRITE_SECONDS = 1.0
 
 SOON = (1 * SECOND, 2 * SECOND, 4 * SECOND, 8 * SECOND)
 """Milliseconds between attempts in development mode, so that retries can be watched."""
+
+DUE: Final[tuple[tuple[str, Batch], ...]] = (
+    ("keys that expire soon", warn_of_expiry),
+    ("mail about notifications", queue_mails),
+)
+"""What a sweep does beside the removal of rows, by its name in the log."""
 
 WRITTEN = (
     *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),
@@ -82,6 +93,7 @@ class Runtime:
     sandbox: Sandbox
     media_secret: str
     body_secret: str
+    mail_secret: str
     limiter: Limiter
     last_used: LastUsed
     session_use: SessionUse
@@ -127,7 +139,7 @@ async def open_runtime(
     """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
-    blobs, db, replica, (media_secret, body_secret) = await _open_stores(settings, clock, log)
+    blobs, db, replica, (media_secret, body_secret, mail_secret) = await _open_stores(settings, clock, log)
     rates = rates_of(settings)
     reserve = Reserve(settings.data_dir / RESERVE)
     limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN, reserve=reserve)
@@ -164,6 +176,7 @@ async def open_runtime(
         sandbox=sandbox,
         media_secret=media_secret,
         body_secret=body_secret,
+        mail_secret=mail_secret,
         limiter=limiter,
         last_used=last_used,
         session_use=session_use,
@@ -177,7 +190,7 @@ async def open_runtime(
 
 
 async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, list[str]]:
-    """Returns the stores, and what signs addresses of media and what bodies are hashed with.
+    """Returns the stores, and the secrets that sign addresses of media, hash bodies, and sign links in mails.
 
     Closes what it has opened when something cannot be had.
     """
@@ -192,7 +205,7 @@ async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blob
         # Read first: a file that another program has locked for a while must not keep the server from starting.
         secrets = [
             await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
-            for name in (SIGNING, idempotency.BODY_HASHES)
+            for name in (SIGNING, idempotency.BODY_HASHES, UNSUBSCRIBING)
         ]
         replica = await open_replica(settings, db, clock, log)
         opened.pop_all()
@@ -229,7 +242,7 @@ def _sweep_groups(
     )
     rows = [
         Sweep("partitions", lambda: rotate_partitions(db, log)),
-        *(Sweep(name, partial(purge_rows, db, purge)) for name, purge in purges_of(db.engine)),
+        *(Sweep(name, partial(run_batches, db, batch)) for name, batch in (*DUE, *purges_of(db.engine))),
     ]
     return (
         SweepGroup("rows", 60, db, clock, log, rows),
@@ -260,5 +273,6 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
         decision_handler(runtime.db, runtime.mailer, runtime.settings.base_url),
         reporters_handler(runtime.db),
+        notification_handler(runtime.db, runtime.mailer, runtime.settings.base_url, runtime.mail_secret),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)

@@ -80,6 +80,7 @@ class Services:
         for_visitors: The database for visitors who are not signed in; it may be behind.
         await_card: Waits a little for the card of a link: its address, the account's id.
         media_secret: Signs addresses of media.
+        mail_secret: Signs links in mails that stop them.
         slices: Renders pages in slices.
         fragments: Parts of pages that signed-out visitors see, as rendered before.
         sent_pages: Pages that signed-out visitors got, as compressed before.
@@ -101,6 +102,7 @@ class Services:
     for_visitors: Reads
     await_card: Callable[[str, str], Awaitable[None]]
     media_secret: str
+    mail_secret: str
     slices: Slices
     fragments: Fragments[Markup]
     sent_pages: SentPages

@@ -25,6 +25,14 @@ def test_a_template_is_a_subject_and_a_text_that_holds_the_link(template: str) -
     assert message["Date"] == "Fri, 15 Jan 2027 08:00:00 +0000"
 
 
+def test_address_to_unsubscribe_is_on_one_line() -> None:
+    address = f"https://press.a-name-that-is-rather-long.example.org/unsubscribe/{'A' * 59}"
+    message = compose(Mail("mir\u00e9@example.org", "Hello", "text", address), SENDER, NOW)
+
+    assert f"\r\nList-Unsubscribe: <{address}>\r\n".encode() in message.as_bytes()
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+
+
 def test_each_message_has_an_id_of_its_own() -> None:
     mail = Mail("mira@example.org", "Hello", "text")
     assert compose(mail, SENDER, NOW)["Message-ID"] != compose(mail, SENDER, NOW)["Message-ID"]

@@ -178,8 +178,10 @@ CREATE TABLE api_keys (
     last_used_at BIGINT,
     revoked_at BIGINT,
     revoked_by TEXT,
-    reason TEXT
+    reason TEXT,
+    warn_at BIGINT                          -- when the owner is notified of the expiry; null: never, or notified already
 );
+CREATE INDEX api_keys_warning ON api_keys (warn_at) WHERE warn_at IS NOT NULL;
 CREATE INDEX api_keys_account ON api_keys (account_id, id);
 -- The active keys of an account, however many have ended. Keys without an expiry sort last.
 CREATE INDEX api_keys_active ON api_keys (account_id, coalesce(expires_at, 9223372036854775807))
@@ -640,9 +642,12 @@ CREATE TABLE notifications (
     case_id TEXT,                           -- of a report
     created_at BIGINT NOT NULL,
     read_at BIGINT,
+    mail TEXT,                              -- wanted, or queued: a job mails it; null: not mailed, or mailed already
     PRIMARY KEY (account_id, id)
 );
 CREATE INDEX notifications_age ON notifications (created_at);
+CREATE INDEX notifications_wanted ON notifications (account_id, id) WHERE mail = 'wanted';
+CREATE INDEX notifications_queued ON notifications (account_id, id) WHERE mail = 'queued';
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read_at IS NULL;
 CREATE INDEX notifications_read ON notifications (account_id, id) WHERE read_at IS NOT NULL;
 CREATE INDEX notifications_actor ON notifications (actor_id, account_id, id) WHERE actor_id IS NOT NULL;

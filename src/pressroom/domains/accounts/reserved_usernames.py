@@ -15,7 +15,7 @@ PATHS: Final = """
     follows forgot healthz home hub hubs inbox invitations invite join login logout me media messages metrics
     notifications oembed openapi post posts preview privacy profile readyz register report reports reset robots
     saved search settings setup signin signout signup sitemap static suggestions tag tags terms timeline tos
-    upload uploads user users verify wellknown
+    unsubscribe upload uploads user users verify wellknown
 """
 """First parts of our paths, those that may come, and what people expect to be one."""
 

@@ -1,14 +1,14 @@
-"""Reads a page of notifications, with their subjects, on one snapshot."""
+"""Reads notifications with their subjects, for a page or a mail, on one snapshot."""
 
 from typing import Final
 
 from msgspec.structs import replace
 
 from pressroom.db import Tx
-from pressroom.domains.home.models import NOTICES, Notice, NoticePage, ShownNotice
-from pressroom.domains.home.queries import list_read, list_unread
+from pressroom.domains.home.models import MAILED, NOTICES, Notice, NoticePage, ShownNotice
+from pressroom.domains.home.queries import list_queued, list_read, list_unread
 from pressroom.domains.notifications.actions import list_notifications, read_shown
-from pressroom.domains.notifications.models import Notification
+from pressroom.domains.notifications.models import Bundle, Notification
 from pressroom.domains.posts.actions.lookup import list_seen
 from pressroom.domains.posts.queries.lookup import find_posts
 from pressroom.domains.reading.markup import excerpt
@@ -53,6 +53,15 @@ async def list_seen_notifications(
     return [
         each if each.post_id in seen else replace(each, post_id=None, comment_id=None) for each in found
     ], next_before
+
+
+async def read_queued(tx: Tx, account_id: str) -> tuple[Bundle, list[ShownNotice]]:
+    """Returns the bundle to mail to the account next, and those of its notifications that are shown."""
+    found = await list_queued(tx, account_id, before=BEYOND, limit=MAILED + 1)
+    listed = found[:MAILED]
+    words = await _words(tx, listed, account_id)
+    shown = [_shown(each, words) for each in listed if not each.hidden]
+    return Bundle([each.id for each in listed], len(found) > MAILED), shown
 
 
 async def _words(tx: Tx, notices: list[Notice], reader: str) -> dict[str, str]:

@@ -7,6 +7,9 @@ import msgspec
 NOTICES: Final = 20
 """Notifications on a page."""
 
+MAILED: Final = 50
+"""Notifications in a mail."""
+
 
 class Notice(msgspec.Struct):
     """A notification, with the names of its subjects. Times are in milliseconds.
@@ -28,7 +31,8 @@ class Notice(msgspec.Struct):
     display_name: str | None
     comment: str | None  # this and the next: the comment's text, and the comment at the top of its thread
     thread_id: str | None
-    key_label: str | None
+    key_label: str | None  # this and the next: the key that was revoked, or expires
+    key_expires_at: int | None
     url: str | None  # of the endpoint that was disabled
     webhook_key_id: str | None  # that endpoint's key
     hidden: bool  # not shown (docs/notifications.md#hidden)

@@ -31,7 +31,7 @@ FIND_FIRST_STEPS: Final = Query(
 _NOTICES: Final = (
     "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.comment_id, n.webhook_id, n.key_id, n.case_id,"
     f" {OTHERS} AS others, a.username, a.display_name, c.content AS comment, c.thread_id, k.label AS key_label,"
-    f" w.url, w.key_id AS webhook_key_id, {HIDDEN} AS hidden FROM notifications n"
+    f" k.expires_at AS key_expires_at, w.url, w.key_id AS webhook_key_id, {HIDDEN} AS hidden FROM notifications n"
     " LEFT JOIN accounts a ON a.id = n.actor_id"
     " LEFT JOIN comments c ON c.account_id = n.actor_id AND c.id = n.comment_id"
     " LEFT JOIN api_keys k ON k.id = n.key_id AND k.account_id = n.account_id"
@@ -49,4 +49,10 @@ async def list_unread(tx: Tx, account_id: str, *, before: str, limit: int) -> li
 @sql.all(f"{_NOTICES} AND n.read_at IS NOT NULL ORDER BY n.id DESC LIMIT :limit")
 async def list_read(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
     """Returns notifications that the account has read, hidden ones too, newest first, before `before`."""
+    ...
+
+
+@sql.all(f"{_NOTICES} AND n.mail = 'queued' ORDER BY n.id DESC LIMIT :limit")
+async def list_queued(tx: Tx, account_id: str, *, before: str, limit: int) -> list[Notice]:
+    """Returns notifications of the account that wait to be mailed, hidden ones too, newest first, before `before`."""
     ...

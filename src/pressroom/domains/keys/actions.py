@@ -1,5 +1,7 @@
 """Creating and revoking keys. Each action takes an open transaction first."""
 
+from operator import attrgetter
+
 from pressroom.clock import DAY, HOUR, iso
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
@@ -21,6 +23,7 @@ from pressroom.domains.keys.models import (
     RevokedBy,
     Usage,
     periods,
+    warn_at,
 )
 from pressroom.domains.keys.secret import SHOWN, hash_secret, new_secret
 from pressroom.domains.limits.queries import get_used
@@ -51,6 +54,7 @@ async def create_key(tx: Tx, account_id: str, new: NewKey, source: Source = UNKN
         scopes=" ".join(new.scopes),
         ip_allowlist=" ".join(new.ip_allowlist),
         expires_at=new.expires_at,
+        warn_at=warn_at(new.expires_at, tx.now),
     )
     await record(tx, account_id, Kind.KEY_MADE, source, keyId=key_id, label=new.label)
     return await _get(tx, key_id), secret
@@ -94,6 +98,15 @@ async def read_usage(tx: Tx, account_id: str, key_id: str) -> Usage:
         await queries.list_refusals(tx, key_id, limit=RECENT_REFUSALS),
         await get_used(tx, account_id=account_id, day=now // DAY),
     )
+
+
+async def warn_of_expiry(tx: Tx, batch: int) -> int:
+    """Notifies the owners of at most `batch` keys that expire within SOON, each once; returns the number of keys."""
+    keys = await queries.take_expiring(tx, batch)
+    for key in sorted(keys, key=attrgetter("id")):
+        if key.revoked_at is None:
+            await notify(tx, key.account_id, NotificationType.KEY_EXPIRING, key_id=key.id)
+    return len(keys)
 
 
 async def purge_usage(tx: Tx, batch: int) -> int:

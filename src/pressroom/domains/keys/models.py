@@ -38,7 +38,12 @@ class Scope(StrEnum):
 
 
 SOON: Final = 7 * DAY
-"""From when on before its expiry (milliseconds) a key is flagged."""
+"""From when on before its expiry (milliseconds) a key is flagged, and its owner notified."""
+
+
+def warn_at(expires_at: int | None, now: int) -> int | None:
+    """Returns when the owner of a new key is notified of its expiry; None: never, also when it expires within SOON."""
+    return None if expires_at is None or expires_at - SOON <= now else expires_at - SOON
 
 
 class KeyStatus(StrEnum):

@@ -85,8 +85,9 @@ ERASE_REFUSALS: Final = Command(
 
 @sql.run(
     "INSERT INTO api_keys"
-    " (id, account_id, secret_hash, key_prefix, label, scopes, ip_allowlist, created_at, expires_at)"
-    " VALUES (:key_id, :account_id, :secret_hash, :key_prefix, :label, :scopes, :ip_allowlist, :now, :expires_at)"
+    " (id, account_id, secret_hash, key_prefix, label, scopes, ip_allowlist, created_at, expires_at, warn_at)"
+    " VALUES (:key_id, :account_id, :secret_hash, :key_prefix, :label, :scopes, :ip_allowlist, :now, :expires_at,"
+    " :warn_at)"
 )
 async def insert_key(
     tx: Tx,
@@ -99,8 +100,27 @@ async def insert_key(
     scopes: str,
     ip_allowlist: str,
     expires_at: int | None,
+    warn_at: int | None,
 ) -> None:
     """Inserts a new key."""
+    ...
+
+
+class ExpiringKey(msgspec.Struct):
+    """A key whose owner is to be notified of its expiry, unless it was revoked."""
+
+    id: str
+    account_id: str
+    revoked_at: int | None
+
+
+@sql.all(
+    "UPDATE api_keys SET warn_at = NULL WHERE warn_at IS NOT NULL AND id IN"
+    " (SELECT id FROM api_keys WHERE warn_at <= :now ORDER BY warn_at LIMIT :batch)"
+    " RETURNING id, account_id, revoked_at"
+)
+async def take_expiring(tx: Tx, batch: int) -> list[ExpiringKey]:
+    """Returns keys whose owners are to be notified by now, each once, in no order."""
     ...
 
 

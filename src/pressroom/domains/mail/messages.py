@@ -17,18 +17,19 @@ from pressroom.settings.mail_server import Mailbox
 
 
 class Mail(msgspec.Struct, frozen=True):
-    """A message to one address."""
+    """A message to one address. `unsubscribe`: the address of the page that stops messages of its kind, if one does."""
 
     to: str
     subject: str
     text: str
+    unsubscribe: str | None = None
 
 
-def write_mail(template: str, to: str, values: Mapping[str, str]) -> Mail:
+def write_mail(template: str, to: str, values: Mapping[str, object], unsubscribe: str | None = None) -> Mail:
     """Returns the message that a template of `web/templates/mail` makes of `values`: its first line is the subject."""
     text = _templates().get_template(template).render(values)
     subject, _, body = text.partition("\n\n")
-    return Mail(to, subject, body)
+    return Mail(to, subject, body, unsubscribe)
 
 
 def compose(mail: Mail, sender: Mailbox, now: int) -> EmailMessage:
@@ -38,7 +39,7 @@ def compose(mail: Mail, sender: Mailbox, now: int) -> EmailMessage:
     """
     local, _, domain = mail.to.rpartition("@")
     host = _ascii_domain(domain)
-    message = EmailMessage(policy=SMTP if local.isascii() else SMTPUTF8)
+    message = EmailMessage(policy=(SMTP if local.isascii() else SMTPUTF8).clone(refold_source="none"))
     sent_from, _, sent_by = sender.address.rpartition("@")
     message["From"] = Address(sender.name, sent_from, _ascii_domain(sent_by))
     message["To"] = Address("", local, host) if local.isascii() else f"{local}@{host}"
@@ -46,6 +47,10 @@ def compose(mail: Mail, sender: Mailbox, now: int) -> EmailMessage:
     message["Date"] = format_datetime(datetime.fromtimestamp(now // SECOND, UTC))
     message["Message-ID"] = f"<{secrets.token_hex(16)}@{_ascii_domain(sent_by)}>"
     message["Auto-Submitted"] = "auto-generated"  # nobody's holiday answers it
+    if mail.unsubscribe is not None:  # by one click in the mail program (RFC 8058)
+        # Raw, for otherwise the library cuts a long address into encoded pieces, in which no mail program finds it.
+        message.set_raw("List-Unsubscribe", f"<{mail.unsubscribe}>")
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     message.set_content(mail.text)
     return message
 

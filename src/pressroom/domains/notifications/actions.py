@@ -7,8 +7,10 @@ from pressroom.db import Database, Tx
 from pressroom.domains.notifications import queries
 from pressroom.domains.notifications.models import (
     COUNTED,
+    MAIL_PAUSE,
     MARKED,
     RETENTION,
+    Bundle,
     Notification,
     NotificationType,
     Subjects,
@@ -16,7 +18,9 @@ from pressroom.domains.notifications.models import (
     usual_way,
 )
 from pressroom.errors import NotFound
-from pressroom.ids import new_id
+from pressroom.ids import BEYOND, new_id
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
 
 
 async def notify(
@@ -98,10 +102,52 @@ async def change_settings(
     return await read_settings(tx, account_id)
 
 
+async def queue_mails(tx: Tx, batch: int) -> int:
+    """Enqueues the jobs that mail notifications, of at most `batch` of them; returns their number.
+
+    An account has one job: while it waits to mail the next bundle, further notifications join that.
+    """
+    found = await queries.queue_wanted(tx, batch)
+    for account_id in sorted(set(found)):
+        await queue.enqueue(tx, MAIL_JOB, account_id, account_id=account_id)
+    return len(found)
+
+
+async def finish_mail(tx: Tx, job: Job, token: str, bundle: Bundle, *, was_sent: bool) -> None:
+    """Finishes a job that mailed a bundle, and enqueues the next one, before which MAIL_PAUSE passes.
+
+    When nothing was sent, only notifications that were queued meanwhile need another job.
+    """
+    account_id = job.subject
+    # First, so that notifications that are being queued for this job are either seen here or enqueue another.
+    held = await queue.finish(tx, job, token)
+    await queries.clear_mailed(tx, account_id, bundle.ids)
+    if bundle.has_more:
+        await queries.clear_queued(tx, account_id, up_to=bundle.ids[-1], limit=MARKED)
+    if held and (was_sent or await queries.has_queued(tx, account_id)):
+        due_at = tx.now + MAIL_PAUSE if was_sent else 0
+        await queue.enqueue(tx, MAIL_JOB, account_id, account_id=account_id, due_at=due_at)
+
+
+async def give_mail_up(tx: Tx, job: Job, reason: str) -> None:
+    """Leaves the notifications of a job that cannot be mailed unmailed; they stay in the app."""
+    await queries.clear_queued(tx, job.subject, up_to=BEYOND, limit=MARKED)
+
+
+async def stop_mails(tx: Tx, account_id: str, only: NotificationType | None = None) -> None:
+    """Has the account hear of a type, or of every type, in the app alone where it was mailed."""
+    ways = await read_settings(tx, account_id)
+    mailed = [each for each, way in ways.items() if way == Way.MAIL and only in (None, each)]
+    await change_settings(tx, account_id, dict.fromkeys(mailed, Way.APP))
+
+
 async def purge_notifications(tx: Tx, batch: int) -> int:
     """Removes at most `batch` notifications older than 90 days; returns their number."""
     return await queries.purge_notifications(tx, until=tx.now - RETENTION, batch=batch)
 
+
+MAIL_JOB: Final = "notification mail"
+"""The kind of job that mails notifications; its subject is the account's id."""
 
 LOOKED_AT: Final = 500
 """Further rows that a page looks at when some of its rows are hidden."""

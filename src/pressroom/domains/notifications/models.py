@@ -5,9 +5,12 @@ from typing import Final
 
 import msgspec
 
-from pressroom.clock import DAY
+from pressroom.clock import DAY, MINUTE
 
 RETENTION: Final = 90 * DAY
+MAIL_PAUSE: Final = 15 * MINUTE
+"""Time between two mails to one account, in milliseconds."""
+
 MARKED: Final = 1_000
 """Notifications that are marked as read in one transaction."""
 
@@ -29,6 +32,7 @@ class NotificationType(StrEnum):
     FOLLOW_ACCEPTED = "follow.accepted"
     WEBHOOK_DISABLED = "webhook.disabled"
     KEY_REVOKED = "key.revoked"
+    KEY_EXPIRING = "key.expiring"
     MODERATION = "moderation"
     REPORT_MADE = "report.made"
     REPORT_DECIDED = "report.decided"
@@ -42,7 +46,9 @@ class Way(StrEnum):
     OFF = "off"
 
 
-BY_MAIL: Final = frozenset({NotificationType.WEBHOOK_DISABLED, NotificationType.KEY_REVOKED})
+BY_MAIL: Final = frozenset(
+    {NotificationType.WEBHOOK_DISABLED, NotificationType.KEY_REVOKED, NotificationType.KEY_EXPIRING}
+)
 """The types that are mailed unless the account chooses otherwise."""
 
 
@@ -66,6 +72,13 @@ class Subjects(msgspec.Struct, frozen=True):
     webhook_id: str | None = None
     key_id: str | None = None
     case_id: str | None = None  # of a report
+
+
+class Bundle(msgspec.Struct, frozen=True):
+    """The notifications of one mail, by their ids, newest first. `has_more`: older ones are not listed in it."""
+
+    ids: list[str]
+    has_more: bool
 
 
 class Notification(msgspec.Struct):

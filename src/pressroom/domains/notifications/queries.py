@@ -1,5 +1,6 @@
 """SQL of the notifications package."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -40,19 +41,18 @@ COUNT_UNREAD: Final = Query(
     f" LEFT JOIN accounts a ON a.id = n.actor_id WHERE NOT {HIDDEN}",
 )
 
-_WAY: Final = (
-    "coalesce((SELECT s.way FROM notification_settings s WHERE s.account_id = :account_id AND s.type = :type), :usual)"
-)
-
 _INSERT: Final = (
-    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, comment_id, webhook_id, key_id, case_id,"
+    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, comment_id, webhook_id, key_id, case_id, mail,"
     " created_at) SELECT :id, :account_id, :type, :actor_id, :post_id, :comment_id, :webhook_id, :key_id, :case_id,"
-    f" CAST(:now AS BIGINT) WHERE {_WAY} <> 'off' AND NOT {blocks_sql(':account_id', ':actor_id')}"
+    " CASE WHEN way = 'mail' THEN 'wanted' END, CAST(:now AS BIGINT) FROM (SELECT coalesce((SELECT s.way"
+    " FROM notification_settings s WHERE s.account_id = :account_id AND s.type = :type), :usual) AS way) AS chosen"
+    f" WHERE way <> 'off' AND NOT {blocks_sql(':account_id', ':actor_id')}"
     f" AND NOT {mutes_sql(':account_id', ':actor_id')} ON CONFLICT"
 )
 
 _RENEW: Final = (
-    "DO UPDATE SET id = excluded.id, actor_id = excluded.actor_id, created_at = excluded.created_at, read_at = NULL"
+    "DO UPDATE SET id = excluded.id, actor_id = excluded.actor_id, created_at = excluded.created_at, read_at = NULL,"
+    " mail = excluded.mail"
 )
 
 INSERT: Final = Command(f"{_INSERT} DO NOTHING")
@@ -168,7 +168,7 @@ async def count_unread(tx: Tx, account_id: str, *, limit: int) -> int:
 
 
 @sql.run(
-    "UPDATE notifications SET read_at = :now WHERE account_id = :account_id AND id IN"
+    "UPDATE notifications SET read_at = :now, mail = NULL WHERE account_id = :account_id AND id IN"
     " (SELECT id FROM notifications WHERE account_id = :account_id AND read_at IS NULL AND id <= :up_to"
     " ORDER BY id DESC LIMIT :limit)"
 )
@@ -178,7 +178,7 @@ async def mark_read(tx: Tx, account_id: str, *, up_to: str, limit: int) -> None:
 
 
 @sql.run(
-    "UPDATE notifications SET read_at = coalesce(read_at, :now)"
+    "UPDATE notifications SET read_at = coalesce(read_at, :now), mail = NULL"
     " WHERE account_id = :account_id AND id = :notification_id"
 )
 async def mark_one(tx: Tx, account_id: str, notification_id: str) -> bool:
@@ -192,6 +192,46 @@ async def mark_one(tx: Tx, account_id: str, notification_id: str) -> bool:
 )
 async def purge_notifications(tx: Tx, *, until: int, batch: int) -> int:
     """Removes notifications made up to `until` (milliseconds), oldest first, and returns how many."""
+    ...
+
+
+# A worker that mails those of an account waits here for the row of its job (`queue.enqueue`), or is waited for.
+QUEUE_WANTED: Final = Query(
+    str,
+    "UPDATE notifications SET mail = 'queued' WHERE mail = 'wanted' AND (account_id, id) IN"
+    " (SELECT account_id, id FROM notifications WHERE mail = 'wanted' ORDER BY account_id, id LIMIT :batch)"
+    " RETURNING account_id",
+)
+
+CLEAR_QUEUED: Final = Command(
+    "UPDATE notifications SET mail = NULL WHERE account_id = :account_id AND mail = 'queued' AND id IN"
+    " (SELECT id FROM notifications WHERE account_id = :account_id AND mail = 'queued' AND id <= :up_to"
+    " ORDER BY id DESC LIMIT :limit)"
+)
+
+CLEAR_ONE: Final = Command(
+    "UPDATE notifications SET mail = NULL WHERE account_id = :account_id AND id = :id AND mail = 'queued'"
+)
+
+
+async def queue_wanted(tx: Tx, batch: int) -> list[str]:
+    """Marks notifications that are to be mailed, at most `batch`, as queued. Returns the account of each."""
+    return await tx.all(QUEUE_WANTED, batch=batch)
+
+
+async def clear_mailed(tx: Tx, account_id: str, ids: Sequence[str]) -> None:
+    """Marks notifications of an account as mailed."""
+    await tx.run_each(CLEAR_ONE, [{"account_id": account_id, "id": each} for each in ids])
+
+
+async def clear_queued(tx: Tx, account_id: str, *, up_to: str, limit: int) -> None:
+    """Marks the newest `limit` queued notifications with ids up to `up_to` as not to be mailed."""
+    await tx.run(CLEAR_QUEUED, account_id=account_id, up_to=up_to, limit=limit)
+
+
+@sql.one("SELECT TRUE FROM notifications WHERE account_id = :account_id AND mail = 'queued' LIMIT 1")
+async def has_queued(tx: Tx, account_id: str) -> bool:
+    """Returns whether the account has notifications that wait to be mailed."""
     ...
 
 

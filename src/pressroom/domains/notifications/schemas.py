@@ -26,9 +26,10 @@ class NotificationOut(msgspec.Struct, rename="camel"):
             "its bounces. quote: a post quotes one of its posts. follow: the actor follows it. "
             "follow.requested: the actor asks to, since the account is private. follow.accepted: the account's own "
             "request was accepted. webhook.disabled: a webhook endpoint failed five times in a row. key.revoked: the "
-            "operator, or the service itself, took a key back. moderation: an admin decided about something of the "
-            "account's; GET /api/decisions has the reason. report.made: for admins, something waits for a decision. "
-            "report.decided: an admin decided about something that the account reported."
+            "operator, or the service itself, took a key back. key.expiring: a key expires in seven days. moderation: "
+            "an admin decided about something of the account's; GET /api/decisions has the reason. report.made: for "
+            "admins, something waits for a decision. report.decided: an admin decided about something that the account "
+            "reported."
         ),
     ]
     created_at: Time
@@ -43,7 +44,7 @@ class NotificationOut(msgspec.Struct, rename="camel"):
     ]
     comment_id: Annotated[str | None, Meta(description="The comment or reply; null with `postId`.")]
     webhook_id: Annotated[str | None, Meta(description="The webhook endpoint that was disabled.")]
-    key_id: Annotated[str | None, Meta(description="The key that was revoked.")]
+    key_id: Annotated[str | None, Meta(description="The key that was revoked, or expires.")]
     case_id: Annotated[str | None, Meta(description="Of report.made: the case that waits for a decision.")]
     actor: Annotated[
         AuthorOut | None, Meta(description="Who caused it; of likes and bounces, the last one. Null: the service.")
@@ -105,6 +106,7 @@ class NotificationSettings(msgspec.Struct):
     follow_accepted: Way = msgspec.field(name="follow.accepted")
     webhook_disabled: Way = msgspec.field(name="webhook.disabled")
     key_revoked: Way = msgspec.field(name="key.revoked")
+    key_expiring: Way = msgspec.field(name="key.expiring")
     moderation: Way
     report_made: Way = msgspec.field(name="report.made")
     report_decided: Way = msgspec.field(name="report.decided")
@@ -135,6 +137,7 @@ class EditNotificationSettings(Body, rename=None):
     follow_accepted: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="follow.accepted")
     webhook_disabled: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="webhook.disabled")
     key_revoked: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="key.revoked")
+    key_expiring: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="key.expiring")
     moderation: Way | msgspec.UnsetType = msgspec.UNSET
     report_made: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="report.made")
     report_decided: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="report.decided")
@@ -150,6 +153,15 @@ class EditNotificationSettings(Body, rename=None):
     @classmethod
     def example(cls) -> Self:
         return cls(like=Way.OFF, comment=Way.MAIL)
+
+
+class Unsubscribe(Body):
+    """What is not to be mailed any more. Mail programs send `List-Unsubscribe` (RFC 8058): then it is everything."""
+
+    only: Annotated[
+        NotificationType | None, Meta(description="This type alone; null: everything about notifications.")
+    ] = None
+    one_click: Annotated[str, Meta(max_length=100)] | None = msgspec.field(default=None, name="List-Unsubscribe")
 
 
 def notification_shape(notification: Notification, base_url: str) -> NotificationOut:
