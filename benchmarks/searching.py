@@ -38,8 +38,8 @@ VOCABULARY: Final = 50_000
 SLICE: Final = 2_000
 
 PUT: Final = Command(
-    "INSERT INTO posts (id, account_id, type, content, visibility, created_at, updated_at)"
-    " VALUES (:post_id, :account_id, 'POST', :content, :visibility, :now, :now)"
+    "INSERT INTO posts (id, account_id, type, content, visibility, commenters, created_at, updated_at)"
+    " VALUES (:post_id, :account_id, 'POST', :content, :visibility, 'everyone', :now, :now)"
 )
 
 _DROP: Final = "DROP INDEX indexed_posts_words"

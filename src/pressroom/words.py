@@ -71,6 +71,11 @@ def beginnings_of(name: str) -> list[str]:
     return list(found)
 
 
+def runs_of(text: str) -> list[str]:
+    """Returns the words of a text; a run without spaces counts as one. A name that begins with it is found."""
+    return [(spaced or unspaced)[:LONGEST] for spaced, unspaced in _runs().findall(fold(text))]
+
+
 @cache
 def _runs() -> re.Pattern[str]:
     """Returns what matches a word of letters, marks and digits, or a run of a script without spaces."""

@@ -218,7 +218,7 @@ BAD: Final[dict[str, tuple[dict[str, str], list[tuple[str, str]]]]] = {
     "bad page": ({"q": "word", "limit": "0", "cursor": "x"}, [("limit", "out_of_range"), ("cursor", "invalid_format")]),
     "all at once": (
         {"limit": "0", "kind": ""},
-        [("limit", "out_of_range"), ("kind", "invalid_choice"), ("q", "required")],
+        [("kind", "invalid_choice"), ("limit", "out_of_range"), ("q", "required")],
     ),
 }
 

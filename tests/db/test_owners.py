@@ -36,6 +36,8 @@ _BLOCKS: Final = "the condition blocks_sql: neither of two accounts sees anythin
 _MUTES: Final = "the condition mutes_sql: an account does not meet another one in lists of its own"
 _HEARD: Final = "the condition HIDDEN and the number OTHERS of a notification, which are read with it"
 
+_NAMES: Final = "accounts, hubs and hashtags are searched by name, with what the reader is to them"
+
 _STEPS: Final = "which of the first steps an account has done"
 
 _OVERVIEW: Final = "how much there is and what waits, for admins"
@@ -99,7 +101,15 @@ READERS: Final = {
     ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
     ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",
     ("webhooks", "events"): "a delivery is made of its event; an event stays while a delivery of it waits",
-    ("search", "mutes"): "posts of muted accounts are not found",
+    ("search", "mutes"): "muted accounts and their posts are not found",
+    ("search", "blocks"): _BLOCKS,
+    ("search", "follows"): "an account that is not listed is found by its followers",
+    ("search", "accounts"): _AUTHOR,
+    ("search", "account_words"): _NAMES,
+    ("search", "hubs"): _NAMES,
+    ("search", "hub_words"): _NAMES,
+    ("search", "memberships"): _NAMES,
+    ("search", "post_tags"): _NAMES,
     ("search", "unindexed_posts"): "a post whose words are out of date is not found",
     ("reports", "accounts"): "who reported something, whose it is, and who decided",
     ("home", "api_keys"): f"{_STEPS}; {_NOTICE}",
@@ -202,6 +212,9 @@ ACROSS: Final = {
     "pressroom.domains.reports.queries.list_open",
     "pressroom.domains.reports.queries.list_reports",
     "pressroom.domains.search.queries.FIND_MATCHES[sqlite]",
+    "pressroom.domains.search.queries.names.FIND_PEOPLE",
+    "pressroom.domains.search.queries.names.FIND_PERSON",
+    "pressroom.domains.search.queries.names.FIND_TAGS",
     "pressroom.server.clock_watch.FIND_NEWEST",
 }
 """Statements that join rows of several places. With several cells (docs/decisions/0018-cells.md) each would be two."""

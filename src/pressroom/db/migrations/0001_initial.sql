@@ -46,6 +46,14 @@ CREATE INDEX accounts_suspended ON accounts (id) WHERE suspended_at IS NOT NULL 
 CREATE INDEX accounts_deleted ON accounts (id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX accounts_admins ON accounts (id) WHERE is_admin;
 
+-- A word by whose beginning an account is found: its user name, a word of its display name. Retention: until it changes.
+CREATE TABLE account_words (
+    word TEXT NOT NULL,                     -- folded (docs/search.md#words)
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    PRIMARY KEY (word, account_id)
+);
+CREATE INDEX account_words_account ON account_words (account_id);
+
 -- A user name that its account gave up or lost. Retention: 90 days.
 CREATE TABLE reserved_usernames (
     username_key TEXT PRIMARY KEY,
@@ -362,6 +370,13 @@ CREATE TABLE hubs (
     created_at BIGINT NOT NULL
 );
 CREATE INDEX hubs_members ON hubs (members, id);
+
+-- A word by whose beginning a hub is found: its slug, a word of its name. Retention: that of the hub.
+CREATE TABLE hub_words (
+    word TEXT NOT NULL,                     -- folded
+    hub_id TEXT NOT NULL REFERENCES hubs (id),
+    PRIMARY KEY (word, hub_id)
+);
 
 -- The membership of an account in a hub. Retention: until the account leaves.
 CREATE TABLE memberships (

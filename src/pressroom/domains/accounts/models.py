@@ -13,6 +13,7 @@ from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.domains.audit.models import UNKNOWN, Source
 from pressroom.errors import Code, FieldError
 from pressroom.text import has_controls, name_errors
+from pressroom.words import beginnings_of
 
 SESSION_LIFE: Final = 30 * DAY
 SESSION_RECENT: Final = 30 * MINUTE
@@ -218,6 +219,11 @@ class Profile(msgspec.Struct):
 def folded(name: str) -> str:
     """Returns a user name or e-mail address in the form that is compared, without regard to case."""
     return name.casefold()
+
+
+def words_of_account(username: str, display_name: str) -> list[str]:
+    """Returns the words by whose beginning an account is found, each once."""
+    return list(dict.fromkeys([folded(username), *beginnings_of(display_name)]))
 
 
 def login_subject(login: str) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.hubs import queries
-from pressroom.domains.hubs.models import Hub, HubChoice, NewHub
+from pressroom.domains.hubs.models import Hub, HubChoice, NewHub, words_of_hub
 from pressroom.domains.hubs.queries import list_joined
 from pressroom.errors import Conflict, NotFound
 from pressroom.ids import BEYOND, new_id
@@ -22,6 +22,7 @@ async def create_hub(tx: Tx, caller: Caller, new: NewHub) -> Hub:
     )
     if not made:
         raise Conflict(f"The slug {new.slug} is taken.")
+    await queries.insert_words(tx, hub_id, words_of_hub(new.name, new.slug))
     await join_hub(tx, caller, hub_id)
     return await get_hub(tx, hub_id, account_id)
 

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from pressroom.errors import Code, FieldError
+from pressroom.words import beginnings_of
 
 SLUG: Final = re.compile(r"[a-z0-9-]{3,40}")
 
@@ -36,6 +37,11 @@ class HubChoice(msgspec.Struct):
 
     hubs: list[Hub]
     more: bool
+
+
+def words_of_hub(name: str, slug: str) -> list[str]:
+    """Returns the words by whose beginning a hub is found, each once."""
+    return list(dict.fromkeys([slug, *beginnings_of(slug), *beginnings_of(name)]))
 
 
 def slug_errors(slug: object) -> Iterator[FieldError]:

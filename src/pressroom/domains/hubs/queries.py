@@ -1,11 +1,13 @@
 """SQL of the hubs package."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from pressroom.db import Tx, sql
+from pressroom.db import Command, Tx, sql
+from pressroom.db.params import batches, in_rows, spread
 from pressroom.domains.hubs.models import Hub
 
-_HUB: Final = (
+HUB_COLUMNS: Final = (
     "h.id, h.name, h.slug, h.description, h.members, h.created_at,"
     " EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = :reader AND m.hub_id = h.id) AS is_member"
 )
@@ -20,20 +22,32 @@ async def insert_hub(tx: Tx, *, hub_id: str, account_id: str, slug: str, name: s
     ...
 
 
-@sql.one(f"SELECT {_HUB} FROM hubs h WHERE h.id = :hub_id")
+INSERT_WORDS: Final = Command(
+    "INSERT INTO hub_words (hub_id, word)"
+    f" SELECT :hub_id, column1 FROM (VALUES {in_rows('word')}) AS words WHERE column1 <> '' ON CONFLICT DO NOTHING"
+)
+
+
+async def insert_words(tx: Tx, hub_id: str, words: Sequence[str]) -> None:
+    """Has a hub be found by the beginnings of these words."""
+    for batch in batches(words):
+        await tx.later(INSERT_WORDS, hub_id=hub_id, **spread("word", batch))
+
+
+@sql.one(f"SELECT {HUB_COLUMNS} FROM hubs h WHERE h.id = :hub_id")
 async def find_hub(tx: Tx, hub_id: str, *, reader: str) -> Hub | None:
     """Returns the hub with this id, as `reader` (an account's id, or empty) sees it."""
     ...
 
 
-@sql.one(f"SELECT {_HUB} FROM hubs h WHERE h.slug = :slug")
+@sql.one(f"SELECT {HUB_COLUMNS} FROM hubs h WHERE h.slug = :slug")
 async def find_by_slug(tx: Tx, slug: str, *, reader: str) -> Hub | None:
     """Returns the hub with this slug, as `reader` sees it."""
     ...
 
 
 @sql.all(
-    f"SELECT {_HUB} FROM memberships j JOIN hubs h ON h.id = j.hub_id"
+    f"SELECT {HUB_COLUMNS} FROM memberships j JOIN hubs h ON h.id = j.hub_id"
     " WHERE j.account_id = :reader AND j.hub_id < :before ORDER BY j.hub_id DESC LIMIT :limit"
 )
 async def list_joined(tx: Tx, reader: str, before: str, limit: int) -> list[Hub]:

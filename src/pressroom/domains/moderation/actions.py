@@ -11,6 +11,7 @@ from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
 from pressroom.domains.accounts.queries import status
+from pressroom.domains.accounts.queries.words import delete_words
 from pressroom.domains.audit.actions import record as log
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys
@@ -70,6 +71,7 @@ async def delete_account(
         reason_given, revoker = (None, UNKNOWN) if by is RevokedBy.SELF else (DELETED, source)
         await revoke_key(tx, key_id, by, reason_given, revoker)
     await status.erase(tx, record.id)
+    await delete_words(tx, record.id)
     await erase_sign_in(tx, record.id)
     await queue.cancel(tx, RESET_MAIL_JOB, folded(record.email))
     await queue.cancel_of_account(tx, EMAIL_CHANGED_JOB, record.id)

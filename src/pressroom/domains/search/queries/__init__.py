@@ -13,10 +13,12 @@ from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.follows.queries import mutes_sql
 from pressroom.domains.posts.queries.indexing import unindexed_sql
+from pressroom.domains.search.queries.names import listed_sql
 
 
 class Match(msgspec.Struct):
-    """A post with the words of a search. `is_hidden`: the reader mutes its author, or the words are out of date."""
+    """A post with the words of a search. `is_hidden`: lists do not show its author to the reader, who may mute it, or
+    the words are out of date."""
 
     number: int
     post_id: str
@@ -31,7 +33,8 @@ class Indexed(msgspec.Struct):
 
 
 _MATCH: Final = (
-    f"SELECT i.number, i.post_id, ({mutes_sql(':reader', 'i.account_id')} OR {unindexed_sql('i.post_id')}) AS is_hidden"
+    f"SELECT i.number, i.post_id, ({mutes_sql(':reader', 'i.account_id')} OR {unindexed_sql('i.post_id')}"
+    f" OR NOT {listed_sql('i.account_id')}) AS is_hidden"
 )
 
 # SQLite has no LATERAL: its statement looks at one span, whose word is in the query. The words of PostgreSQL are found

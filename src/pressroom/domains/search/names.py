@@ -1,0 +1,179 @@
+"""Search of accounts, hubs and hashtags by the beginnings of their names (docs/search.md#people-hubs-and-hashtags)."""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Generic, Protocol, TypeVar
+
+import msgspec
+
+from pressroom.db import Reads
+from pressroom.db.params import BATCH
+from pressroom.domains.accounts.models import folded, words_of_account
+from pressroom.domains.hubs.models import words_of_hub
+from pressroom.domains.search.looking import BUDGET
+from pressroom.domains.search.queries import names as queries
+from pressroom.domains.search.queries.names import FoundHub, FoundPerson, FoundTag
+from pressroom.entities import tag_identity
+from pressroom.words import runs_of
+
+_NAME: Final = re.compile(r"@?((?=_*[A-Za-z0-9])[A-Za-z0-9_]{1,30})")
+_SLUG: Final = re.compile(r"((?=-*[A-Za-z0-9])[A-Za-z0-9-]{1,40})")
+_NOT_IN_TAGS: Final = re.compile(r"[\s\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]")
+
+Place = tuple[str, str]
+"""Where a list goes on: behind a word and an id; of hashtags, behind a hashtag."""
+
+
+class _Named(Protocol):
+    @property
+    def word(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+
+
+T = TypeVar("T")
+N = TypeVar("N", bound=_Named)
+
+
+class FoundNames(msgspec.Struct, Generic[T]):
+    """A page of results. `place`: where the next one begins; None on the last. `is_complete`: the time sufficed."""
+
+    found: list[T]
+    place: Place | None
+    is_complete: bool = True
+
+
+def prefixes_of(text: str, whole: re.Pattern[str]) -> list[str]:
+    """Returns the beginnings of words that a name must have, the longest first.
+
+    Args:
+        text: The text of a search.
+        whole: Matches a part of it that can begin a user name or a slug, which is its first group and stays whole.
+    """
+    found: dict[str, None] = {}
+    for part in text.split():
+        match = whole.fullmatch(part)
+        found |= dict.fromkeys([folded(match[1])] if match else runs_of(part))
+    return sorted(found, key=len, reverse=True)
+
+
+def people_prefixes(text: str) -> list[str]:
+    """Returns the beginnings of words that an account's names must have, the longest first."""
+    return prefixes_of(text, _NAME)
+
+
+def hub_prefixes(text: str) -> list[str]:
+    """Returns the beginnings of words that a hub's names must have, the longest first."""
+    return prefixes_of(text, _SLUG)
+
+
+def tag_prefix(text: str) -> str:
+    """Returns the beginning of a hashtag that a text names; empty without any."""
+    prefix = tag_identity(_NOT_IN_TAGS.sub("", text))
+    return prefix if any(character.isalnum() for character in prefix) else ""
+
+
+async def search_people(db: Reads, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[FoundPerson]:
+    """Returns up to `limit` accounts whose names begin with the words of a text: first that with this user name."""
+    prefixes = people_prefixes(text)
+    exact = await db.read(queries.find_person, prefixes[0], reader=reader) if len(prefixes) == 1 else None
+
+    def is_open(person: FoundPerson) -> bool:
+        return person.is_listed and not person.is_hidden
+
+    def is_found(person: FoundPerson) -> bool:
+        words = words_of_account(person.username, person.display_name)
+        return (exact is None or person.id != exact.id) and _is_first(person.word, words, prefixes)
+
+    async def step(behind: Place) -> list[FoundPerson]:
+        return await db.read(queries.find_people, prefixes[0], reader=reader, place=behind, limit=BATCH)
+
+    first = [exact] if exact is not None and not exact.is_hidden and place is None else []
+    return await _walk(step, is_open, is_found, _later(prefixes[0], place), limit, first)
+
+
+async def search_hubs(db: Reads, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[FoundHub]:
+    """Returns up to `limit` hubs whose names begin with the words of a text."""
+    prefixes = hub_prefixes(text)
+
+    async def step(behind: Place) -> list[FoundHub]:
+        return await db.read(queries.find_hubs, prefixes[0], reader=reader, place=behind, limit=BATCH)
+
+    def is_found(hub: FoundHub) -> bool:
+        return _is_first(hub.word, words_of_hub(hub.name, hub.slug), prefixes)
+
+    return await _walk(step, lambda _: True, is_found, _later(prefixes[0], place), limit)
+
+
+async def search_tags(db: Reads, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[str]:
+    """Returns up to `limit` hashtags, each of a visible post, that begin with a text."""
+    prefix, after, began = tag_prefix(text), place[0] if place else "", time.perf_counter()
+    found: list[str] = []
+    while True:
+        tags: list[FoundTag] = await db.read(queries.find_tags, prefix, reader=reader, after=after, limit=BATCH)
+        found += [each.tag for each in tags if each.is_shown]
+        if len(found) > limit:
+            return FoundNames(found[:limit], (found[limit - 1], ""))
+        if len(tags) < BATCH:
+            return FoundNames(found, None)
+        after = tags[-1].tag
+        if time.perf_counter() - began > BUDGET:
+            return FoundNames(found, (after, ""), is_complete=False)
+        await asyncio.sleep(0)
+
+
+def _later(prefix: str, place: Place | None) -> Place:
+    """Returns where a list begins: not before the words with the prefix, whatever a cursor says."""
+    return max((prefix, ""), place or ("", ""))
+
+
+def _is_first(word: str, words: Sequence[str], prefixes: Sequence[str]) -> bool:
+    """Returns whether a name has all prefixes, and `word` is the first of its words with that which is looked for.
+
+    So a name of which several words have it is listed once.
+    """
+    if any(all(not each.startswith(prefix) for each in words) for prefix in prefixes[1:]):
+        return False
+    return word == min((each for each in words if each.startswith(prefixes[0])), default=None)
+
+
+async def _walk(
+    step: Callable[[Place], Awaitable[list[N]]],
+    is_open: Callable[[N], bool],
+    is_found: Callable[[N], bool],
+    start: Place,
+    limit: int,
+    first: Sequence[N] = (),
+) -> FoundNames[N]:
+    """Returns the first names behind a place that are found, after those in `first`.
+
+    Args:
+        step: Reads the names behind a place, at most BATCH.
+        is_open: Whether a name may be told to the reader.
+        is_found: Whether an open name is found.
+        start: The place.
+        limit: How many names to return at most.
+        first: Names at the top of the page, at most one.
+    """
+    found, began = list(first), time.perf_counter()
+    behind, last, told = start, start, start
+    while True:
+        rows = await step(behind)
+        for row in rows:
+            behind = row.word, row.id
+            if not is_open(row):
+                continue
+            told = behind
+            if is_found(row):
+                if len(found) == limit:
+                    return FoundNames(found, last)
+                found.append(row)
+                last = behind
+        if len(rows) < BATCH:
+            return FoundNames(found, None)
+        # A cursor never names an account that the reader may not see.
+        if time.perf_counter() - began > BUDGET and told != start:
+            return FoundNames(found, told, is_complete=False)
+        await asyncio.sleep(0)
