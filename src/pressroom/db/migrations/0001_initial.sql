@@ -37,6 +37,8 @@ CREATE TABLE accounts (
     public_posts BIGINT NOT NULL DEFAULT 0,         -- posts that are not deleted, by visibility: the numbers that a
     followers_posts BIGINT NOT NULL DEFAULT 0,      -- profile shows to other accounts
     connections_posts BIGINT NOT NULL DEFAULT 0,
+    last_post_id TEXT NOT NULL DEFAULT '',          -- the newest post and clip, deleted or not: timelines begin with
+    last_clip_id TEXT NOT NULL DEFAULT '',          -- the accounts that have the newest ones
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     suspended_at BIGINT,                    -- nothing of the account is shown, and its owner cannot sign in
@@ -475,7 +477,7 @@ CREATE TABLE posts (
     deleted_by_key TEXT,                    -- the key that deleted it; null: deleted in a session, or not deleted
     PRIMARY KEY (account_id, id)
 );
-CREATE INDEX posts_id ON posts (id);
+CREATE INDEX posts_id ON posts (id, account_id);
 CREATE INDEX posts_profile ON posts (account_id, visibility, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX posts_plain_bounce ON posts (original_id, account_id)
     WHERE type = 'SHARE' AND deleted_at IS NULL;
@@ -624,8 +626,10 @@ CREATE TABLE clips (
     deleted_at BIGINT,
     PRIMARY KEY (account_id, id)
 );
-CREATE INDEX clips_id ON clips (id);
+CREATE INDEX clips_id ON clips (id, account_id);
 CREATE INDEX clips_profile ON clips (account_id, visibility, id) WHERE deleted_at IS NULL;
+CREATE INDEX clips_hub_public ON clips (hub_id, id)
+    WHERE hub_id IS NOT NULL AND visibility = 'PUBLIC' AND deleted_at IS NULL;
 
 -- search ----------------------------------------------------------------------------------------------------------------
 

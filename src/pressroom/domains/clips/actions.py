@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.accounts.queries import lock_account
+from pressroom.domains.accounts.queries.status import note_clip
 from pressroom.domains.clips import queries
 from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
@@ -54,7 +54,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
     )
     # Adding an endpoint locks the account too. Without this lock the event could be queued neither for a replaced
     # endpoint nor for the one that takes its place.
-    await lock_account(tx, account.id)
+    await note_clip(tx, account.id, clip_id)
     await emit(tx, ClipCreatedData(created), account_id=account.id)
     return await get_clip(tx, clip_id, account.id)
 
@@ -95,9 +95,16 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
     ids = await queries.list_of_account(tx, author, relationship, before=before, limit=limit)
     if not ids:
         return []
-    found = await queries.find_clips(tx, sorted(ids, reverse=True)[:limit], reader=reader)
-    shown = [clip for clip in found if clip.deleted_at is None and clip.may_be_seen()]
-    return await _complete(tx, sorted(shown, key=lambda clip: clip.id, reverse=True))
+    views = await list_seen(tx, sorted(ids, reverse=True)[:limit], reader)
+    return sorted(views, key=lambda view: view.clip.id, reverse=True)
+
+
+async def list_seen(tx: Tx, clip_ids: Sequence[str], reader: str) -> list[ClipView]:
+    """Returns those of the clips with these ids, at most BATCH, that stand and that the reader may see, in no order."""
+    if not clip_ids:
+        return []
+    found = await queries.find_clips(tx, clip_ids, reader=reader)
+    return await _complete(tx, [clip for clip in found if clip.deleted_at is None and clip.may_be_seen()])
 
 
 async def edit_clip(tx: Tx, caller: Caller, clip_id: str, edit: ClipEdit) -> ClipView:

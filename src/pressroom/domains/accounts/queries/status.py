@@ -65,8 +65,8 @@ _STATUS: Final = "SELECT id, is_private, suspended_at FROM accounts WHERE id = :
 
 ADD_POSTS: Final = Command(
     "UPDATE accounts SET total_posts = total_posts + :total, public_posts = public_posts + :public,"
-    " followers_posts = followers_posts + :followers, connections_posts = connections_posts + :connections"
-    " WHERE id = :account_id"
+    " followers_posts = followers_posts + :followers, connections_posts = connections_posts + :connections,"
+    " last_post_id = CASE WHEN last_post_id < :last THEN :last ELSE last_post_id END WHERE id = :account_id"
 )
 
 ADD_FOLLOWERS: Final = Command("UPDATE accounts SET total_followers = total_followers + :count WHERE id = :account_id")
@@ -136,8 +136,8 @@ async def hold_status(tx: Tx, account_id: str) -> AccountStatus | None:
     ...
 
 
-async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -> None:
-    """Adds to the counters of an account's posts, by visibility; negative numbers subtract."""
+async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int], *, new_id: str = "") -> None:
+    """Adds to the counters of an account's posts, by visibility; negative numbers subtract. `new_id`: of a new post."""
     await tx.later(
         ADD_POSTS,
         account_id=account_id,
@@ -145,7 +145,17 @@ async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int]) -
         public=by_visibility.get("PUBLIC", 0),
         followers=by_visibility.get("FOLLOWERS", 0),
         connections=by_visibility.get("CONNECTIONS", 0),
+        last=new_id,
     )
+
+
+@sql.run(
+    "UPDATE accounts SET updated_at = :now,"
+    " last_clip_id = CASE WHEN last_clip_id < :clip_id THEN :clip_id ELSE last_clip_id END WHERE id = :account_id"
+)
+async def note_clip(tx: Tx, account_id: str, clip_id: str) -> None:
+    """Notes an account's new clip, and locks the account until the transaction ends."""
+    ...
 
 
 async def add_follow(tx: Tx, *, account_id: str, followed_id: str, count: int) -> None:

@@ -132,7 +132,7 @@ async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
         await want_card(tx, post.preview_url, post.account_id)
     if content is not None:
         await reach_readers(tx, post.account_id, post.id, content, post.visibility)
-    await status.add_posts(tx, post.account_id, {post.visibility: 1})
+    await status.add_posts(tx, post.account_id, {post.visibility: 1}, new_id=post.id)
     await emit(tx, post_created(post), account_id=post.account_id, at_end=True)
 
 

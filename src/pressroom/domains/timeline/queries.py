@@ -1,0 +1,185 @@
+"""SQL of the timeline: how it is found without reading every followed account (docs/decisions/0023-timeline.md)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pressroom.db import Query, Tx, Value, sql
+from pressroom.db.params import in_list, spread
+from pressroom.domains.follows.queries import follows_sql, mutes_sql
+from pressroom.domains.timeline.models import Author, Hub
+
+SLOTS: Final = 12
+"""Sources that one statement lists."""
+
+
+def _newest(table: str, last: str) -> str:
+    """Returns the id of an account's newest row of a table below `before`: at once, unless it has one since then."""
+    return (
+        f"CASE WHEN a.{last} < :before THEN a.{last} ELSE coalesce((SELECT n.id FROM {table} n"
+        f" WHERE n.account_id = e.id AND n.id < :before ORDER BY n.id DESC LIMIT 1), '') END"
+    )
+
+
+# One look for each followed account, and one more for those that wrote something since the page's beginning.
+LIST_AUTHORS: Final = Query(
+    Author,
+    "SELECT s.id, s.newest, s.has_clips,"
+    f" (s.id = :reader OR {follows_sql('s.id', ':reader')}) AS followed_back, {mutes_sql(':reader', 's.id')} AS muted"
+    " FROM (SELECT b.id, CASE WHEN b.post < b.clip THEN b.clip ELSE b.post END AS newest, b.clip <> '' AS has_clips"
+    f" FROM (SELECT e.id, {_newest('posts', 'last_post_id')} AS post, {_newest('clips', 'last_clip_id')} AS clip"
+    " FROM (SELECT f.followed_id AS id FROM follows f WHERE f.account_id = :reader"
+    " UNION ALL SELECT own.id FROM accounts own WHERE own.id = :reader) AS e"
+    " JOIN accounts a ON a.id = e.id WHERE a.suspended_at IS NULL AND (a.last_post_id <> '' OR a.last_clip_id <> '')"
+    ") AS b ORDER BY newest DESC LIMIT :limit) AS s WHERE s.newest <> '' ORDER BY s.newest DESC",
+)
+
+
+def _first(number: int, table: str, condition: str, column: str = "id") -> str:
+    """Returns the part of a UNION with the newest ids below `before`, read along an index."""
+    return (
+        f"SELECT id FROM (SELECT {column} AS id FROM {table} WHERE {condition} AND {column} < :before"
+        f" ORDER BY {column} DESC LIMIT :limit) AS part{number}"
+    )
+
+
+def _of_authors(table: str) -> list[str]:
+    """Returns the conditions of what followers see of SLOTS authors, and of what the reader alone sees of their own.
+
+    The visibilities are no parameters: each has a part of the index of its own.
+    """
+    parts: list[str] = []
+    for slot in range(SLOTS):
+        for visibility, author in (("PUBLIC", "author"), ("FOLLOWERS", "author"), ("CONNECTIONS", "friend")):
+            parts.append(f"account_id = :{author}{slot} AND visibility = '{visibility}' AND deleted_at IS NULL")
+    parts += [f"account_id = :own AND visibility = '{each}' AND deleted_at IS NULL" for each in ("PRIVATE", "CUSTOM")]
+    return [_first(number, table, condition) for number, condition in enumerate(parts)]
+
+
+_LISTED: Final = [
+    _first(
+        1000 + slot, "post_audiences", f"account_id = :reader AND author_id = :author{slot} AND live", column="post_id"
+    )
+    for slot in range(SLOTS)
+]
+
+LIST_POSTS_OF_AUTHORS: Final = Query(str, " UNION ALL ".join([*_of_authors("posts"), *_LISTED]))
+LIST_CLIPS_OF_AUTHORS: Final = Query(str, " UNION ALL ".join(_of_authors("clips")))
+
+_IN_HUB: Final = "hub_id = m.hub_id AND visibility = 'PUBLIC' AND deleted_at IS NULL AND id < :before"
+
+
+def _newest_in_hub(table: str) -> str:
+    return f"coalesce((SELECT id FROM {table} WHERE {_IN_HUB} ORDER BY id DESC LIMIT 1), '')"
+
+
+_NEWEST_LISTED: Final = (
+    "coalesce((SELECT post_id FROM post_audiences WHERE account_id = :reader AND hub_id = m.hub_id AND live"
+    " AND post_id < :before ORDER BY post_id DESC LIMIT 1), '')"
+)
+
+LIST_HUBS: Final = Query(
+    Hub,
+    "SELECT id, newest FROM (SELECT id, CASE WHEN listed > post AND listed > clip THEN listed"
+    " WHEN post < clip THEN clip ELSE post END AS newest"
+    f" FROM (SELECT m.hub_id AS id, {_newest_in_hub('posts')} AS post, {_newest_in_hub('clips')} AS clip,"
+    f" {_NEWEST_LISTED} AS listed FROM memberships m WHERE m.account_id = :reader) AS joined) AS hubs"
+    " WHERE newest <> '' ORDER BY newest DESC LIMIT :limit",
+)
+
+_PUBLIC_IN_HUB: Final = "hub_id = :hub{} AND visibility = 'PUBLIC' AND deleted_at IS NULL"
+
+_LISTED_IN_HUB: Final = "account_id = :reader AND hub_id = :hub{} AND live"
+
+LIST_POSTS_OF_HUBS: Final = Query(
+    str,
+    " UNION ALL ".join(
+        part
+        for slot in range(SLOTS)
+        for part in (
+            _first(slot, "posts", _PUBLIC_IN_HUB.format(slot)),
+            _first(1000 + slot, "post_audiences", _LISTED_IN_HUB.format(slot), column="post_id"),
+        )
+    ),
+)
+LIST_CLIPS_OF_HUBS: Final = Query(
+    str, " UNION ALL ".join(_first(slot, "clips", _PUBLIC_IN_HUB.format(slot)) for slot in range(SLOTS))
+)
+
+LIST_MUTED: Final = Query(
+    str, f"SELECT muted_id FROM mutes WHERE account_id = :reader AND muted_id IN ({in_list('id')})"
+)
+
+
+async def list_authors(tx: Tx, reader: str, *, before: str, limit: int) -> list[Author]:
+    """Returns the reader and those of the accounts that they follow which have the newest entries below `before`,
+    newest first."""
+    return await tx.all(LIST_AUTHORS, reader=reader, before=before, limit=limit)
+
+
+async def list_hubs(tx: Tx, reader: str, *, before: str, limit: int) -> list[Hub]:
+    """Returns those of the hubs that the reader joined which have the newest entries below `before`."""
+    return await tx.all(LIST_HUBS, reader=reader, before=before, limit=limit)
+
+
+async def list_of_authors(tx: Tx, reader: str, authors: Sequence[Author], *, before: str, limit: int) -> list[str]:
+    """Returns the newest ids of each visibility of posts and clips of at most SLOTS authors, in no order."""
+    values: dict[str, Value] = {"own": reader if any(each.id == reader for each in authors) else "", "before": before}
+    for slot in range(SLOTS):
+        author = authors[slot] if slot < len(authors) else None
+        values[f"author{slot}"] = author.id if author else ""
+        values[f"friend{slot}"] = author.id if author and author.followed_back else ""
+    found = await tx.all(LIST_POSTS_OF_AUTHORS, reader=reader, limit=limit, **values)
+    if any(each.has_clips for each in authors):
+        found += await tx.all(LIST_CLIPS_OF_AUTHORS, limit=limit, **values)
+    return found
+
+
+async def list_of_hubs(tx: Tx, reader: str, hubs: Sequence[Hub], *, before: str, limit: int) -> list[str]:
+    """Returns the newest ids of posts and clips in at most SLOTS hubs, in no order: of PUBLIC ones, and of those whose
+    allowlist names the reader."""
+    values = {f"hub{slot}": hubs[slot].id if slot < len(hubs) else "" for slot in range(SLOTS)}
+    posts = await tx.all(LIST_POSTS_OF_HUBS, reader=reader, before=before, limit=limit, **values)
+    return posts + await tx.all(LIST_CLIPS_OF_HUBS, before=before, limit=limit, **values)
+
+
+_NEWEST: Final = (
+    "SELECT id, account_id FROM posts WHERE {0} UNION ALL SELECT id, account_id FROM clips WHERE {0}"
+    " ORDER BY id DESC LIMIT :looked_at"
+)
+_OF_SOURCE: Final = f"(newest.account_id = :reader OR {follows_sql(':reader', 'newest.account_id')})"
+
+
+# Both engines merge the indexes of posts and clips, and stop at `limit` ids that were found.
+@sql.all(f"SELECT id FROM ({_NEWEST.format('id < :before')}) AS newest WHERE {_OF_SOURCE} LIMIT :limit")
+async def walk_newest(tx: Tx, reader: str, *, before: str, looked_at: int, limit: int) -> list[str]:
+    """Returns the newest ids of posts and clips by the reader and followed accounts, visible or not, among the newest
+    `looked_at` of all below `before`."""
+    ...
+
+
+class Recent(msgspec.Struct):
+    """How many of the newest posts and clips of all were looked at, the newest id, and how many are of the reader's
+    sources."""
+
+    looked_at: int
+    newest: str
+    found: int
+
+
+FIND_RECENT: Final = Query(
+    Recent,
+    "SELECT count(*) AS looked_at, coalesce(max(id), :after) AS newest,"
+    f" count(CASE WHEN {_OF_SOURCE} THEN 1 END) AS found FROM ({_NEWEST.format('id > :after')}) AS newest",
+)
+
+
+async def find_recent(tx: Tx, reader: str, *, after: str, looked_at: int) -> Recent:
+    """Looks at the newest `looked_at` posts and clips of all with ids above `after`."""
+    return await tx.one(FIND_RECENT, reader=reader, after=after, looked_at=looked_at) or Recent(0, after, 0)
+
+
+async def list_muted(tx: Tx, reader: str, account_ids: Sequence[str]) -> list[str]:
+    """Returns those of at most BATCH accounts that the reader mutes."""
+    return await tx.all(LIST_MUTED, reader=reader, **spread("id", account_ids))
