@@ -55,7 +55,7 @@ def delete(who: Actor, post: Json) -> None:
 def block(who: Actor, other: Actor) -> None:
     """Blocks without ending follows."""
     db = who.server.runtime.db
-    pair = {"account_id": who.account.id, "blocked_id": other.account.id}
+    pair = {"account_id": who.account.id, "other_id": other.account.id}
     who.server.run(db.transact(lambda tx: insert_block(tx, **pair)))
 
 

@@ -70,6 +70,19 @@ def test_block_ends_follows_and_requests_both_ways(actor: MakeActor) -> None:
     assert body_of(follow(bob, alice)) == {"following": True, "requested": False}
 
 
+def test_block_of_both_sides_ends_with_the_second_of_them(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    post = publish(bob)["id"]
+    body_of(block(alice, bob))
+    body_of(block(bob, alice))
+
+    body_of(alice.web.delete(f"/api/blocks/{bob.account.username}"))
+    assert (listed(alice, "blocks"), listed(bob, "blocks")) == ([], [alice.account.username])
+    assert refusal(alice.web.get(f"/api/posts/{post}")) == GONE
+    body_of(bob.web.delete(f"/api/blocks/{alice.account.username}"))
+    assert alice.web.get(f"/api/posts/{post}").status_code == 200
+
+
 def test_neither_side_of_a_block_reaches_a_post_of_the_other(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     posts = {who.account.id: publish(who)["id"] for who in (alice, bob)}

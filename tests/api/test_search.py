@@ -185,9 +185,9 @@ def test_muted_blocked_and_suspended_authors_are_not_found(alice: Actor, bob: Ac
     assert (found(bob, "silencedword"), found(alice, "silencedword")) == ([], [post_id])
     bob.server.run(transact(delete_mute, account_id=bob.account.id, muted_id=alice.account.id))
     assert found(bob, "silencedword") == [post_id]
-    bob.server.run(transact(insert_block, account_id=alice.account.id, blocked_id=bob.account.id))
+    bob.server.run(transact(insert_block, account_id=alice.account.id, other_id=bob.account.id))
     assert (found(bob, "silencedword"), found(alice, "silencedword")) == ([], [post_id])
-    bob.server.run(transact(delete_block, account_id=alice.account.id, blocked_id=bob.account.id))
+    bob.server.run(transact(delete_block, account_id=alice.account.id, other_id=bob.account.id))
     assert found(bob, "silencedword") == [post_id]
     body_of(admin.web.post(f"/api/admin/accounts/{name}/suspend", json={"reason": "Spam."}))
     assert found(bob, "silencedword") == []

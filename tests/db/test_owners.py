@@ -46,6 +46,7 @@ _FEED: Final = "whether a feed has changed is told by one read along an index"
 _NOTICE: Final = "the page of notifications shows each with what it is about, in one statement"
 _LISTED: Final = "whom explore lists, and whom the reader follows, blocks or mutes"
 _PICKED: Final = "the picks of explore, and whether their subjects still stand"
+_TIMELINE: Final = "the timeline merges the newest rows of its sources, each along an index"
 _COPY: Final = "the copy of everything that an owner takes away"
 
 _NEWEST: Final = "the newest id, which names the time that the database has come to"
@@ -123,6 +124,10 @@ READERS: Final = {
     ("administration", "stored_media"): _OVERVIEW,
     ("home", "notifications"): _NOTICE,
     ("home", "accounts"): _NOTICE,
+    **{
+        ("timeline", table): _TIMELINE
+        for table in ("accounts", "clips", "follows", "memberships", "mutes", "post_audiences", "posts")
+    },
     ("reading", "posts"): _FEED,
     ("reading", "accounts"): _FEED,
     ("reading", "hubs"): _FEED,
@@ -216,6 +221,12 @@ ACROSS: Final = {
     "pressroom.domains.search.queries.names.FIND_PERSON",
     "pressroom.domains.search.queries.names.FIND_TAGS",
     "pressroom.server.clock_watch.FIND_NEWEST",
+    "pressroom.domains.timeline.queries.FIND_RECENT",
+    "pressroom.domains.timeline.queries.LIST_AUTHORS",
+    "pressroom.domains.timeline.queries.LIST_HUBS",
+    "pressroom.domains.timeline.queries.LIST_POSTS_OF_AUTHORS",
+    "pressroom.domains.timeline.queries.LIST_POSTS_OF_HUBS",
+    "pressroom.domains.timeline.queries.walk_newest",
 }
 """Statements that join rows of several places. With several cells (docs/decisions/0018-cells.md) each would be two."""
 

@@ -29,6 +29,7 @@ DECLARED: Final = (
     "webhooks.delivery_routes",
     "follows.routes",
     "privacy.routes",
+    "timeline.routes",
     "hubs.routes",
     "search.routes",
     "home.routes",

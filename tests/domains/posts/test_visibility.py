@@ -255,7 +255,7 @@ async def keep(tx: Tx, graph: Graph) -> Kept:
     for reader, author in sorted(graph.follows):
         await follows.insert_follow(tx, account_id=accounts[reader], followed_id=accounts[author])
     for blocking, blocked in sorted(graph.blocks):
-        await follows.insert_block(tx, account_id=accounts[blocking], blocked_id=accounts[blocked])
+        await follows.insert_block(tx, account_id=accounts[blocking], other_id=accounts[blocked])
     hub_ids = [new_id(tx.now) for _ in range(HUBS)]
     for hub_id in hub_ids:
         slug = f"hub-{next(_numbers)}"

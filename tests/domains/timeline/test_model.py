@@ -193,7 +193,7 @@ async def keep(tx: Tx, world: World) -> Kept:
     for who, whom in sorted(world.follows):
         await follows.insert_follow(tx, account_id=kept.accounts[who], followed_id=kept.accounts[whom])
     for who, whom in sorted(world.blocks):
-        await follows.insert_block(tx, account_id=kept.accounts[who], blocked_id=kept.accounts[whom])
+        await follows.insert_block(tx, account_id=kept.accounts[who], other_id=kept.accounts[whom])
     for whom in sorted(world.mutes):
         await follows.insert_mute(tx, account_id=reader, muted_id=kept.accounts[whom])
     for number in range(HUBS):

@@ -328,14 +328,16 @@ CREATE TABLE follow_requests (
 );
 CREATE INDEX follow_requests_waiting ON follow_requests (followed_id, id);
 
--- An account blocks another: neither sees anything of the other. Retention: until it is taken back.
+-- Two accounts of which one blocks the other: neither sees anything of the other. There is a row for each direction, so
+-- that one look tells. Retention: until it is taken back.
 CREATE TABLE blocks (
     account_id TEXT NOT NULL REFERENCES accounts (id),
-    blocked_id TEXT NOT NULL REFERENCES accounts (id),
+    other_id TEXT NOT NULL REFERENCES accounts (id),
+    is_own BOOLEAN NOT NULL,                -- account_id blocks other_id; else the other one blocks alone
     created_at BIGINT NOT NULL,
-    PRIMARY KEY (account_id, blocked_id)
+    PRIMARY KEY (account_id, other_id)
 );
-CREATE INDEX blocks_blocked ON blocks (blocked_id, account_id);
+CREATE INDEX blocks_other ON blocks (other_id, account_id);
 
 -- An account mutes another: it does not meet the other in lists of its own. Retention: until it is taken back.
 CREATE TABLE mutes (
@@ -454,7 +456,7 @@ CREATE TABLE posts (
     type TEXT NOT NULL,
     content TEXT,
     visibility TEXT NOT NULL,
-    commenters TEXT NOT NULL,               -- who may comment: everyone, followers, nobody
+    commenters TEXT NOT NULL DEFAULT 'everyone',    -- who may comment: everyone, followers, nobody
     hub_id TEXT REFERENCES hubs (id),
     location_name TEXT,
     latitude DOUBLE PRECISION,

@@ -23,7 +23,8 @@ _COMMENT: Final = (
 )
 
 _SHOWN: Final = (
-    f"(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at) AND NOT {blocks_sql(':reader', 'c.account_id')}"
+    "(a.suspended_at IS NULL OR a.suspended_at = a.deleted_at)"
+    f" AND NOT (:reader <> '' AND {blocks_sql(':reader', 'c.account_id')})"
 )
 """Left out are comments of suspended accounts and, across a block, of the other account. Replies to them stay, and
 comments of deleted accounts too."""

@@ -6,6 +6,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.queries import lock_account
+from pressroom.domains.accounts.queries.status import lock_status
 from pressroom.domains.follows import queries as relations
 from pressroom.domains.follows.actions import end_relations
 from pressroom.domains.privacy import queries
@@ -21,14 +22,15 @@ async def block(tx: Tx, caller: Caller, username: str) -> bool:
     """
     other = await _get_other(tx, caller, username, "block")
     await end_relations(tx, caller.account, other)
-    await relations.insert_block(tx, account_id=caller.account.id, blocked_id=other.id)
+    await relations.insert_block(tx, account_id=caller.account.id, other_id=other.id)
     return True
 
 
 async def unblock(tx: Tx, caller: Caller, username: str) -> bool:
     """Takes a block back and returns False. Repeating changes nothing. Raises NotFound for an unknown account."""
     other = await get_account_by_username(tx, username)
-    await relations.delete_block(tx, account_id=caller.account.id, blocked_id=other.id)
+    await lock_status(tx, caller.account.id, other.id)
+    await relations.delete_block(tx, account_id=caller.account.id, other_id=other.id)
     return False
 
 

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 from pressroom.db import Tx
 from pressroom.db.params import batches
 from pressroom.domains.clips.actions import list_seen as list_clips
-from pressroom.domains.posts.actions.lookup import complete, list_standing
+from pressroom.domains.posts.actions.lookup import complete, find_standing
 from pressroom.domains.posts.models import PostType
 from pressroom.domains.privacy.models import Matcher, Place
 from pressroom.domains.privacy.queries import list_filters
@@ -120,11 +120,11 @@ async def _merge(
 
 async def _list_entries(tx: Tx, reader: str, ids: Sequence[str], matcher: Matcher) -> list[Entry]:
     """Returns the entries of these ids, in this order, without those that the reader may not see or does not want."""
-    posts = {post.id: post for post in await list_standing(tx, ids, reader)}
+    posts = {post.id: post for post in await find_standing(tx, ids, reader)}
     others = [each for each in ids if each not in posts]
     clips = {view.clip.id: view for batch in batches(others) for view in await list_clips(tx, batch, reader)}
     bounces = [post for post in posts.values() if post.type == PostType.SHARE]
-    originals = await list_standing(tx, [post.original_id for post in bounces if post.original_id], reader)
+    originals = await find_standing(tx, [post.original_id for post in bounces if post.original_id], reader)
     subjects = {post.id: post for post in (*posts.values(), *originals) if post.type != PostType.SHARE}
     views = {view.post.id: view for view in await complete(tx, list(subjects.values()), reader)}
     entries: list[Entry] = []

@@ -56,7 +56,7 @@ async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostV
     """Adds to posts their polls, media, cards and those originals that the reader may see. Keeps their order."""
     if not any(post.original_id or post.has_poll or post.has_media or post.preview_url for post in posts):
         return [PostView(post) for post in posts]
-    originals = await list_standing(tx, [post.original_id for post in posts if post.original_id], reader)
+    originals = await find_standing(tx, [post.original_id for post in posts if post.original_id], reader)
     everyone = {post.id: post for post in (*posts, *originals)}
     their_polls = await _polls(tx, [post.id for post in everyone.values() if post.has_poll], reader)
     their_media = await list_of_owners(tx, [post.id for post in everyone.values() if post.has_media])
@@ -77,7 +77,7 @@ async def list_own_briefly(tx: Tx, account_id: str, before: str, limit: int) -> 
     """
     ids = sorted(await lookup.list_of_own(tx, account_id, before=before, limit=limit), reverse=True)[:limit]
     posts = await _find_all(tx, ids, account_id)
-    originals = await list_standing(tx, [post.original_id for post in posts if post.original_id], account_id)
+    originals = await find_standing(tx, [post.original_id for post in posts if post.original_id], account_id)
     media = await list_of_owners(tx, [post.id for post in (*posts, *originals) if post.has_media])
     shown = {post.id: PostView(post, media=media.get(post.id, [])) for post in originals}
     return [PostView(post, None, shown.get(post.original_id or ""), media.get(post.id, [])) for post in posts]
@@ -162,7 +162,7 @@ async def list_seen(tx: Tx, post_ids: Sequence[str], reader: str) -> set[str]:
 
 async def list_standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[PostView]:
     """Returns those of the posts that stand and that the reader may see, in this order."""
-    return await complete(tx, await _standing(tx, post_ids, reader), reader)
+    return await complete(tx, await find_standing(tx, post_ids, reader), reader)
 
 
 async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
@@ -191,7 +191,7 @@ async def _views(tx: Tx, post_ids: Sequence[str], reader: str) -> list[PostView]
     return await complete(tx, [post for post in found if post.may_be_seen()], reader)
 
 
-async def list_standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
+async def find_standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
     """Returns those of the posts that are not deleted and that the reader may see."""
     found = await _find_all(tx, list(dict.fromkeys(post_ids)), reader)
     return [post for post in found if post.deleted_at is None and post.may_be_seen()]
