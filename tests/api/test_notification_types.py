@@ -441,3 +441,39 @@ def test_second_decision_notifies_no_reporter_again(actor: MakeActor) -> None:
 
     assert [each["type"] for each in heard(bob)] == ["report.decided"]
     assert [each["type"] for each in heard(alice)] == ["moderation"] * 2
+
+
+def set_filter(who: Actor, text: str, *places: str) -> None:
+    body = {"filters": [{"text": text, "wholeWord": True, "places": list(places)}]}
+    body_of(who.web.put("/api/filters", json=body))
+
+
+def test_filtered_text_notifies_nobody(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    post = publish(alice)
+    first = comment(carol, post)
+    set_filter(alice, "election", "notifications", "timeline")
+    set_filter(carol, "election", "timeline")
+
+    def write(word: str) -> None:
+        comment(bob, post, first, f"The {word} is near.")
+        bounce(bob, post, f"The {word} is near.")
+        publish(bob, f"The {word} is near, @{name(alice)} and @{name(carol)}.")
+
+    write("Élection")
+    assert brief(alice) == [("comment", name(carol))]
+    assert brief(carol) == [("mention", name(bob)), ("reply", name(bob))]
+
+    write("selection")
+    assert [kind for kind, _ in brief(alice)] == ["mention", "quote", "comment", "comment"]
+
+
+def test_mention_that_an_edit_frees_of_a_filtered_word_notifies(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    set_filter(alice, "election", "notifications")
+    post = publish(bob, f"The election, @{name(alice)}.")
+    assert heard(alice) == []
+
+    body_of(bob.api.patch(f"/api/posts/{post['id']}", json={"content": f"The weather, @{name(alice)}."}))
+
+    assert [each["postId"] for each in heard(alice)] == [post["id"]]

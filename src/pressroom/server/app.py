@@ -5,6 +5,7 @@ import msgspec
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.actions import may_see
+from pressroom.domains.reports.actions import count_waiting
 from pressroom.server.clock_watch import skew_notice
 from pressroom.server.document import describe_api
 from pressroom.server.guards import PackageGuards
@@ -44,5 +45,6 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         clock_notice=lambda: skew_notice(runtime.clock),
         is_draining=lambda: runtime.draining,
         count_unread=count_unread,
+        count_reports=count_waiting,
     )
     return Pipeline(ROUTES, PackageGuards(runtime), runtime.db, services, runtime.settings, runtime.clock, runtime.log)

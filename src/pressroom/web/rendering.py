@@ -68,17 +68,20 @@ async def render(
 
 async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str, object]:
     """Returns what `base.html` shows around a page; of a part of a page, what parts need. One indexed read, of at most
-    100 rows, when somebody is signed in."""
+    100 rows, when somebody is signed in, and another one on the pages of admins."""
     viewer, account_id = request.viewer, request.account_id
     is_counted = viewer is not None and account_id is not None and not is_part
+    is_admin = viewer is not None and viewer.is_admin
+    is_for_admins = is_counted and is_admin and request.path.startswith("/admin")
     return {
         "base_url": request.settings.base_url,
         "request_path": request.path,
         "viewer": viewer.username if viewer else None,
         "viewer_avatar": viewer.avatar if viewer else None,
         "viewer_initials": initials(viewer.display_name) if viewer else "",
-        "viewer_is_admin": viewer is not None and viewer.is_admin,
+        "viewer_is_admin": is_admin,
         "unread": await request.services.count_unread(request.db, account_id or "") if is_counted else 0,
+        "open_reports": await request.services.count_reports(request.db) if is_for_admins else 0,
         "has_page": request.services.has_page,
     }
 

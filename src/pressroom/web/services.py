@@ -95,6 +95,7 @@ class Services:
         clock_notice: Returns what an operator should know of this machine's clock, or None.
         is_draining: Returns whether the server is about to stop and wants no more requests.
         count_unread: Returns how many notifications an account, by its id, has not read; 100 for more than 99.
+        count_reports: Returns how many reported things wait for a decision; 100 for more than 99.
     """
 
     outbound: OutboundClient
@@ -117,3 +118,4 @@ class Services:
     clock_notice: Callable[[], str | None]
     is_draining: Callable[[], bool]
     count_unread: Callable[[Database, str], Awaitable[int]]
+    count_reports: Callable[[Database], Awaitable[int]]

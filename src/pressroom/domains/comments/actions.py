@@ -21,6 +21,7 @@ from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.actions.lookup import find_post, get_post
 from pressroom.domains.posts.models import SeenPost
 from pressroom.domains.posts.queries import writing
+from pressroom.domains.privacy.actions import list_filtering
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id, time_of
 
@@ -159,19 +160,26 @@ async def _notify(tx: Tx, post: SeenPost, comment: Comment, parent: Comment | No
 
     One account is notified once: a reply to the post's author is no comment to them as well.
     """
-    subjects = {"actor_id": comment.account_id, "post_id": comment.post_id, "comment_id": comment.id}
-    answered = parent.account_id if parent is not None else None
-    if answered is not None and await _may_hear(tx, post, answered, comment.account_id):
-        await notify(tx, answered, NotificationType.REPLY, **subjects)
-    if post.account_id != answered:
-        await notify(tx, post.account_id, NotificationType.COMMENT, **subjects)
+    told = {post.account_id: NotificationType.COMMENT}
+    if parent is not None and parent.account_id != comment.account_id and await _may_hear(tx, post, parent.account_id):
+        told[parent.account_id] = NotificationType.REPLY
+    told.pop(comment.account_id, None)
+    filtering = await list_filtering(tx, list(told), comment.content)
+    for account_id, notification_type in told.items():
+        if account_id not in filtering:
+            await notify(
+                tx,
+                account_id,
+                notification_type,
+                actor_id=comment.account_id,
+                post_id=comment.post_id,
+                comment_id=comment.id,
+            )
 
 
-async def _may_hear(tx: Tx, post: SeenPost, account_id: str, actor_id: str) -> bool:
-    """Returns whether somebody else than the actor may see a post; it is read for others than its author alone."""
-    if account_id in (post.account_id, actor_id):
-        return account_id != actor_id
-    return await find_post(tx, post.id, account_id) is not None
+async def _may_hear(tx: Tx, post: SeenPost, account_id: str) -> bool:
+    """Returns whether an account may see a post; for its author it is not read again."""
+    return account_id == post.account_id or await find_post(tx, post.id, account_id) is not None
 
 
 def _comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft, parent: Comment | None) -> Comment:

@@ -1,5 +1,6 @@
 """Blocking, muting and filtering. Each action takes an open transaction first."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from pressroom.db import Tx
@@ -10,7 +11,7 @@ from pressroom.domains.accounts.queries.status import lock_status
 from pressroom.domains.follows import queries as relations
 from pressroom.domains.follows.actions import end_relations
 from pressroom.domains.privacy import queries
-from pressroom.domains.privacy.models import FILTERS, WordFilter
+from pressroom.domains.privacy.models import FILTERS, Matcher, Place, WordFilter
 from pressroom.errors import Code, FieldError, Unprocessable
 
 
@@ -87,6 +88,16 @@ async def remove_filter(tx: Tx, caller: Caller, text: str) -> list[WordFilter]:
     await lock_account(tx, caller.account.id)
     kept = [each for each in await queries.list_filters(tx, caller.account.id) if each.text != text]
     return await set_filters(tx, caller, kept)
+
+
+async def list_filtering(tx: Tx, account_ids: Sequence[str], text: str | None) -> set[str]:
+    """Returns those of at most BATCH accounts that filter notifications of this text."""
+    if not account_ids or not text:
+        return set()
+    filters: defaultdict[str, list[WordFilter]] = defaultdict(list)
+    for each in await queries.list_for_notifications(tx, account_ids):
+        filters[each.account_id].append(each)
+    return {account_id for account_id, own in filters.items() if Matcher(own, Place.NOTIFICATIONS).hides(text)}
 
 
 async def _get_other(tx: Tx, caller: Caller, username: str, verb: str) -> Account:

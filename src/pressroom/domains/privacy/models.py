@@ -47,6 +47,12 @@ class WordFilter(msgspec.Struct, frozen=True):
         return words_of(self.text)
 
 
+class OwnedFilter(WordFilter, frozen=True):
+    """A word filter with its account."""
+
+    account_id: str
+
+
 class Matcher:
     """The filters of an account for one list."""
 

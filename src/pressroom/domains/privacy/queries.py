@@ -1,7 +1,17 @@
 """SQL of the privacy package."""
 
-from pressroom.db import Tx, sql
-from pressroom.domains.privacy.models import WordFilter
+from collections.abc import Sequence
+from typing import Final
+
+from pressroom.db import Query, Tx, sql
+from pressroom.db.params import in_list, spread
+from pressroom.domains.privacy.models import OwnedFilter, WordFilter
+
+LIST_FOR_NOTIFICATIONS: Final = Query(
+    OwnedFilter,
+    "SELECT text, whole_word, timeline, notifications, account_id FROM word_filters"
+    f" WHERE account_id IN ({in_list('id')}) AND notifications",
+)
 
 
 @sql.all(
@@ -11,6 +21,11 @@ from pressroom.domains.privacy.models import WordFilter
 async def list_filters(tx: Tx, account_id: str) -> list[WordFilter]:
     """Returns the filters of an account, in its own order."""
     ...
+
+
+async def list_for_notifications(tx: Tx, account_ids: Sequence[str]) -> list[OwnedFilter]:
+    """Returns the filters of at most BATCH accounts that apply to notifications, in no order."""
+    return await tx.all(LIST_FOR_NOTIFICATIONS, **spread("id", account_ids))
 
 
 @sql.run(

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Tx
+from pressroom.db import Database, Tx
 from pressroom.domains.accounts import actions as accounts
 from pressroom.domains.accounts.models import AccountFilter, Caller
 from pressroom.domains.accounts.queries import status
@@ -19,6 +19,7 @@ from pressroom.domains.posts.actions.edit import delete_post, hide_post, unhide_
 from pressroom.domains.posts.actions.lookup import get_view
 from pressroom.domains.reports import queries
 from pressroom.domains.reports.models import (
+    COUNTED,
     OPEN_REPORTS,
     RETENTION,
     Case,
@@ -178,6 +179,11 @@ async def get_case(tx: Tx, case_id: str) -> Case:
     if case is None:
         raise NotFound("There is no such report.")
     return case
+
+
+async def count_waiting(db: Database) -> int:
+    """Returns how many cases wait for a decision; COUNTED stands for more than 99. One statement."""
+    return await db.one(queries.COUNT_WAITING, limit=COUNTED) or 0
 
 
 async def open_case(tx: Tx, case_id: str, admin_id: str) -> tuple[Case, list[Report]]:

@@ -17,6 +17,10 @@ OPEN_REPORTS: Final = 100
 """How many reports of one account may wait for a decision."""
 
 
+COUNTED: Final = 100
+"""Open cases are counted up to so many: 99 and more than that."""
+
+
 class SubjectType(StrEnum):
     """The subject of a report."""
 

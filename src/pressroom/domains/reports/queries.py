@@ -28,6 +28,10 @@ COUNT_OPEN: Final = Query(
     " WHERE r.reporter_id = :reporter_id AND c.decided_at IS NULL LIMIT :limit) AS waiting",
 )
 
+COUNT_WAITING: Final = Query(
+    int, "SELECT count(*) FROM (SELECT 1 FROM report_cases WHERE decided_at IS NULL LIMIT :limit) AS waiting"
+)
+
 _CASE: Final = (
     "SELECT c.id, c.type, c.subject_id, c.owner_id, c.material, c.reports, c.opened_at, c.decided_at, c.decision,"
     " c.reason, o.username, o.display_name,"

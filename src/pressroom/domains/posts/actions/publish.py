@@ -34,6 +34,7 @@ from pressroom.domains.posts.models import (
 from pressroom.domains.posts.queries import indexing, reactions, writing
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.actions import want_card
+from pressroom.domains.privacy.actions import list_filtering
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
@@ -171,12 +172,16 @@ async def bounce_post(
     bounce.original_id = original.id
     bounce.preview_url = content.link if content else None
     await save_and_emit(tx, bounce, content)
-    if kind is PostType.SHARE:
-        told, about = NotificationType.BOUNCE, original.id
-    else:
-        told, about = NotificationType.QUOTE, bounce.id
-    await notify(tx, original.account_id, told, actor_id=caller.account.id, post_id=about)
+    await _notify_author(tx, bounce, original.account_id)
     return await get_view(tx, bounce.id, caller.account.id)
+
+
+async def _notify_author(tx: Tx, bounce: SeenPost, author: str) -> None:
+    """Notifies the author of the post that a new bounce shares."""
+    if bounce.type == PostType.SHARE:
+        await notify(tx, author, NotificationType.BOUNCE, actor_id=bounce.account_id, post_id=bounce.original_id)
+    elif not await list_filtering(tx, [author], bounce.content):
+        await notify(tx, author, NotificationType.QUOTE, actor_id=bounce.account_id, post_id=bounce.id)
 
 
 async def unbounce_post(tx: Tx, caller: Caller, post_id: str) -> str:

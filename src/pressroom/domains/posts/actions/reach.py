@@ -13,6 +13,7 @@ from pressroom.domains.posts.models import MENTIONED, ParsedText, PostType, pars
 from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.queries.writing import OwnPost
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
+from pressroom.domains.privacy.actions import list_filtering
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
@@ -25,7 +26,7 @@ async def reach_readers(tx: Tx, author: str, post_id: str, content: ParsedText, 
     """Indexes the hashtags of a new PUBLIC post, and notifies mentioned accounts."""
     if visibility == Visibility.PUBLIC:
         await reach.insert_tags(tx, account_id=author, post_id=post_id, tags=content.hashtags)
-    await _notify_mentioned(tx, author, post_id, content.mentions, visibility)
+    await _notify_mentioned(tx, author, post_id, content, visibility)
 
 
 async def reach_readers_anew(
@@ -85,22 +86,28 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
     if post.visibility == Visibility.CUSTOM:
         if shrinks and post.has_media:
             await move_of_owner(tx, post_id)
-        await _notify_mentioned(tx, author, post_id, parse_text(post.content or "").mentions, Visibility.CUSTOM)
+        await _notify_mentioned(tx, author, post_id, parse_text(post.content or ""), Visibility.CUSTOM)
     return len(named)
 
 
-async def _notify_mentioned(tx: Tx, author: str, post_id: str, names: list[str], visibility: Visibility) -> None:
-    """Notifies those of `names` that may see the post and were not notified before; at most MENTIONED for one post."""
-    if not names:
+async def _notify_mentioned(tx: Tx, author: str, post_id: str, content: ParsedText, visibility: Visibility) -> None:
+    """Notifies mentioned accounts that may see the post and were not notified before; at most MENTIONED for one post.
+
+    An account that filters the text is left out, until an edit.
+    """
+    if not content.mentions:
         return
     left = MENTIONED - await reach.count_told(tx, post_id)
-    for batch in batches(names):
+    for batch in batches(content.mentions):
         found = {
             each.username_key: each for each in await reach.find_mentioned(tx, batch, author=author, post_id=post_id)
         }
+        filtering = await list_filtering(tx, [each.id for each in found.values()], content.text)
         for mentioned in (found[name] for name in batch if name in found):
             relationship = Relationship(False, mentioned.follows, mentioned.followed_back, mentioned.listed)
             if mentioned.id == author or mentioned.told or not may_see(visibility, relationship):
+                continue
+            if mentioned.id in filtering:
                 continue
             if left <= 0:
                 return
