@@ -1,0 +1,1 @@
+"""Notifications, beside the suites over HTTP."""
