@@ -39,7 +39,7 @@ PAGED = {
     "clips/list.html",
     "explore/exclusions.html",
     "follows/follows.html",
-    "home/_own.html",
+    "home/_timeline.html",
     "hubs/list.html",
     "home/notifications.html",
     "keys/list.html",

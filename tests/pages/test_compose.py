@@ -3,7 +3,7 @@
 import pytest
 
 from pressroom.db import Command, Query
-from tests.api.actors import Actor, Json, body_of, events, follow, nobody, publish, rows
+from tests.api.actors import Actor, Json, body_of, events, follow, nobody, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.roomy import ROOMY
 from tests.media.uploads import BOUNDARY, file_part, form, text_part
@@ -279,34 +279,3 @@ def test_names_are_suggested_of_those_whom_one_follows(actor: MakeActor) -> None
     assert suggested(carol.account.username) == suggested("%") == suggested("a b") == []
     assert alice.web.get("/api/follows/suggestions", params={"prefix": "x" * 31}).status_code == 400
     assert nobody.get(f"{alice.server.base_url}/api/follows/suggestions").status_code == 401
-
-
-def test_front_page_lists_own_posts(actor: MakeActor) -> None:
-    alice, bob = actor(), actor()
-    theirs, secret = publish(bob, "Theirs"), publish(alice, "Mine alone", visibility="PRIVATE")
-    bounce = body_of(alice.web.post(f"/api/posts/{theirs['id']}/bounce"), 201)
-    deleted = publish(alice, "Gone")
-    body_of(alice.web.delete(f"/api/posts/{deleted['id']}"))
-
-    page = Page(alice.web.get("/").text)
-
-    assert [node.attributes["id"] for node in page.tree.css(".own > li")] == [
-        f"post-{bounce['id']}",
-        f"post-{secret['id']}",
-    ]
-    assert "Only you" in page.tree.css(f"#post-{secret['id']}")[0].text()
-    assert "Theirs" in page.tree.css(f"#post-{bounce['id']} .own-original")[0].text()
-    assert not page.has(f"#post-{bounce['id']} a[href$='/edit']")
-    assert "Mine alone" not in bob.web.get("/").text
-
-
-@one_engine
-def test_older_posts_are_on_further_pages(alice: Actor) -> None:
-    posts = [publish(alice, f"Number {number}")["id"] for number in range(23)]
-
-    first = Page(alice.web.get("/").text)
-    second = Page(alice.web.get(str(first.tree.css("a[rel=next]")[0].attributes["href"])).text)
-
-    listed = [str(node.attributes["id"])[5:] for page in (first, second) for node in page.tree.css(".own > li")]
-    assert listed == posts[::-1]
-    assert not second.has("a[rel=next]")

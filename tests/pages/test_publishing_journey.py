@@ -62,6 +62,11 @@ def choose(page: Page, files: list[Path], *, script: bool) -> None:
     page.get_by_label("What file 2 shows").fill("A fox")
 
 
+def open_box(page: Page) -> None:
+    """Opens the box to write in, which is closed to one line."""
+    page.locator("details.writing > summary").click()
+
+
 def published(page: Page) -> None:
     with page.expect_navigation(url="**/?done=post-published"):
         page.get_by_role("button", name="Publish", exact=True).click()
@@ -81,12 +86,14 @@ def test_somebody_writes_edits_and_deletes(
         tab.sign_in(alice.token)
         page = tab.page
         tab.open("/")
-        page.get_by_label("Text", exact=False).first.fill("Two birds \U0001f98a")
+        open_box(page)
+        page.locator("#f-content").fill("Two birds \U0001f98a")
         choose(page, files, script=script)
         published(page)
         media = posts(alice)[0]["media"]
         assert [each["altText"] for each in media] == ["A heron", "A fox"]
 
+        open_box(page)
         page.locator("#f-content").fill("Which one?")
         open_part(page, "Poll")
         page.locator("#f-poll-question").fill("For the cover")
@@ -97,6 +104,7 @@ def test_somebody_writes_edits_and_deletes(
         published(page)
         assert [option["text"] for option in posts(alice)[0]["poll"]["options"]] == ["The fox", "The heron"]
 
+        open_box(page)
         page.locator("#f-content").fill("For few")
         page.locator("#f-visibility").select_option("CUSTOM")
         open_part(page, "Chosen readers")
@@ -136,6 +144,7 @@ def test_unsent_mail_stays_until_sent(server: LocalServer, chromium: Chromium) -
     with chromium.tab(server.base_url) as tab:
         page = tab.sign_in(alice.token).page
         tab.open("/")
+        open_box(page)
         page.locator("#f-content").fill("Not yet \U0001f98a")
         expect(page.locator("#f-content-count")).to_have_text("4991 left")
         tab.open("/settings")
@@ -150,6 +159,7 @@ def test_unsent_mail_stays_until_sent(server: LocalServer, chromium: Chromium) -
         published(page)
         assert page.locator("#f-content").input_value() == ""
 
+        open_box(page)
         page.locator("#f-content").fill("Never sent")
         page.locator("details.menu > summary").click()
         page.get_by_role("button", name="Sign out").click()
@@ -165,6 +175,7 @@ def test_a_link_to_write_in_a_hub_counts_more_than_what_was_kept(server: LocalSe
     with chromium.tab(server.base_url) as tab:
         page = tab.sign_in(alice.token).page
         tab.open("/")
+        open_box(page)
         page.locator("#f-content").fill("For the quay")
 
         tab.open(f"/?hub={hub['id']}")
@@ -185,6 +196,7 @@ def test_an_upload_is_cancelled_lost_and_sent_again(server: LocalServer, chromiu
     with chromium.tab(server.base_url) as tab:
         page = tab.sign_in(alice.token).page
         tab.open("/")
+        open_box(page)
         page.locator("#f-content").fill("With a picture")
         open_part(page, "Pictures and videos")
         page.locator("#f-media-all").set_input_files(large)
@@ -213,6 +225,7 @@ def test_names_are_suggested_while_they_are_typed(server: LocalServer, chromium:
     with chromium.tab(server.base_url) as tab:
         page = tab.sign_in(alice.token).page
         tab.open("/")
+        open_box(page)
         page.locator("#f-visibility").select_option("CUSTOM")
         page.locator("#f-usernames").press_sequentially(bob.account.username[:-1])
         page.get_by_role("button", name=f"@{bob.account.username}").click()

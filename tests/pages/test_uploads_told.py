@@ -65,6 +65,7 @@ def composing(server: LocalServer, chromium: Chromium, alice: Actor, file: Path)
     with chromium.tab(server.base_url) as tab:
         page = tab.sign_in(alice.token).page
         tab.open("/")
+        page.locator("details.writing > summary").click()
         page.locator("#f-content").fill("With a picture")
         page.locator("details.part summary", has_text="Pictures and videos").click()
         page.locator("#f-media-all").set_input_files(file)

@@ -6,11 +6,12 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Tx
-from pressroom.domains.accounts.models import Caller
-from pressroom.domains.clips import actions as clips
-from pressroom.domains.clips.models import ClipView
-from pressroom.domains.clips.schemas import clip_shape
+from pressroom.domains.accounts.models import Account, Caller
+from pressroom.domains.clips.schemas import ClipOut, clip_shape
+from pressroom.domains.explore.actions import suggest_people
+from pressroom.domains.explore.models import SuggestedPerson
 from pressroom.domains.explore.pages import explore_page
+from pressroom.domains.explore.schemas import person_shape
 from pressroom.domains.home import actions
 from pressroom.domains.home.queries import FIND_FIRST_STEPS, FirstSteps
 from pressroom.domains.hubs.actions import list_choice
@@ -18,20 +19,21 @@ from pressroom.domains.hubs.models import HubChoice
 from pressroom.domains.hubs.schemas import wanted_hub
 from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.media.uploads import staged_uploads
-from pressroom.domains.media.urls import addresses_of
+from pressroom.domains.media.urls import MediaAddresses, addresses_of
 from pressroom.domains.notifications.actions import mark_one, mark_read
 from pressroom.domains.notifications.schemas import ReadNotifications, UnreadOut
 from pressroom.domains.posts.actions import lookup, publish
 from pressroom.domains.posts.forms import COMPOSE_FIELDS, COMPOSE_FILES, ComposePost
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.routes import await_card
-from pressroom.domains.posts.schemas import post_shape
+from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.schemas import card_shape
-from pressroom.domains.reading.markup import linked, shortened
-from pressroom.domains.reading.rendering import host_of
+from pressroom.domains.reading.rendering import card_values, placeholders_of
 from pressroom.domains.reading.routes import find_card
 from pressroom.domains.sign_in.routes import ask_for_verification
+from pressroom.domains.timeline.actions import read_timeline
+from pressroom.domains.timeline.models import Entry, Timeline
 from pressroom.ids import BEYOND
 from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor
@@ -47,37 +49,59 @@ from pressroom.web.templating import COMPOSE_POLICY
 routes: Final = Routes[Caller]()
 
 
-POSTS: Final = 20
-"""Own posts on a page."""
+ENTRIES: Final = 20
+"""Entries of the timeline on a page."""
 
-CLIPS: Final = 3
-"""The account's newest clips on the front page; /clips has all."""
+PEOPLE: Final = 8
+"""Accounts that an empty timeline offers to follow."""
 
 
-class OwnThings(msgspec.Struct):
-    """The account's part of the front page, read on one snapshot."""
+class Home(msgspec.Struct):
+    """The home of an account, read on one snapshot. `people`: whom an empty timeline offers to follow."""
 
     steps: FirstSteps
     hubs: HubChoice
-    posts: list[PostView]
-    clips: list[ClipView]
+    timeline: Timeline
+    own_bounces: set[str]
+    people: list[SuggestedPerson]
 
 
-async def read_own(tx: Tx, account_id: str, before: str, hub: str) -> OwnThings:
-    """Returns the account's part of the front page: its first steps, hubs, newest clips, and a page of its posts
-    and one more, with ids below `before`. `hub` is the id of the hub to publish into, if one is named."""
-    steps = await tx.one(FIND_FIRST_STEPS, account_id=account_id)
-    return OwnThings(
+async def read_home(tx: Tx, account: Account, before: str, hub: str) -> Home:
+    """Returns the account's first steps, hubs and the page of its timeline below `before`. `hub` is the id of the hub
+    to publish into, if one is named."""
+    steps = await tx.one(FIND_FIRST_STEPS, account_id=account.id)
+    timeline = await read_timeline(tx, account.id, account.total_following, before, ENTRIES)
+    posts = [entry.post for entry in timeline.entries if entry.post is not None]
+    is_empty = not timeline.entries and timeline.next_page is None
+    return Home(
         steps=steps or FirstSteps(has_key=False, has_post=False, has_endpoint=False),
-        hubs=await list_choice(tx, account_id, hub),
-        posts=await lookup.list_own_briefly(tx, account_id, before, POSTS + 1),
-        clips=await clips.list_own(tx, account_id, BEYOND, CLIPS),
+        hubs=await list_choice(tx, account.id, hub),
+        timeline=timeline,
+        own_bounces=await lookup.list_bounced(tx, account.id, posts),
+        people=await suggest_people(tx, account.id, PEOPLE) if is_empty else [],
     )
+
+
+class ShownEntry(msgspec.Struct):
+    """An entry of the timeline as the template shows it."""
+
+    id: str
+    post: PostOut | None
+    clip: ClipOut | None
+
+
+def shown_entry(entry: Entry, addresses: MediaAddresses, now: int) -> ShownEntry:
+    """Returns an entry for the template: a bounced post within its bounce, as in every list of posts."""
+    view = entry.post
+    if entry.bounce is not None:
+        view = PostView(entry.bounce, original=view)
+    post = None if view is None else post_shape(view, addresses, now)
+    return ShownEntry(entry.id, post, clip_shape(entry.clip, addresses) if entry.clip else None)
 
 
 @routes.page("/", Visitor(), summary="The front page")
 async def show_home(request: Request[Caller], form: FormState) -> Response:
-    """Renders the compose box above the account's posts, or an introduction or explore for people who are not signed
+    """Renders the compose box above the account's timeline, or an introduction or explore for people who are not signed
     in."""
     if request.who is None and request.settings.public_explore:
         return await explore_page(request)
@@ -90,25 +114,26 @@ async def show_home(request: Request[Caller], form: FormState) -> Response:
 async def _show(request: Request[Caller], form: FormState, more: dict[str, object]) -> Response:
     account, mail = request.caller.account, request.services.mail
     before, hub = place_of(request.query), wanted_hub(request.query, form)
-    own = await request.db.read(read_own, account.id, before or BEYOND, hub)
+    home = await request.db.read(read_home, account, before or BEYOND, hub)
     addresses, now = addresses_of(request, lasting=False), request.clock.now()
-    posts = own.posts[:POSTS]
+    timeline = home.timeline
+    placeholders = placeholders_of([entry.post for entry in timeline.entries if entry.post is not None])
     values: dict[str, object] = {
-        "steps": own.steps,
+        **card_values(request, placeholders),
+        "steps": home.steps,
         "account": account,
         "asks": mail.is_available and not account.email_verified,
         "is_dev": mail.kept is not None,
-        "hubs": own.hubs,
+        "hubs": home.hubs,
         "hub": hub,
-        "posts": [post_shape(view, addresses, now) for view in posts],
-        "polls": {view.post.id for view in posts if view.post.has_poll},
-        "clips": [clip_shape(view, addresses) for view in own.clips],
-        "next_page": f"/?before={posts[-1].post.id}" if len(own.posts) > POSTS else None,
+        "entries": [shown_entry(entry, addresses, now) for entry in timeline.entries],
+        "placeholders": placeholders,
+        "own_bounces": home.own_bounces,
+        "people": [person_shape(each, request.settings.base_url) for each in home.people],
+        "here": f"/?before={before}" if before else "/",
+        "next_page": f"/?before={timeline.next_page}" if timeline.next_page else None,
         "first_page": "/" if before else None,
         "preview": None,
-        "shortened": shortened,
-        "linked": linked,
-        "host_of": host_of,
         **more,
     }
     return await render(request, "home/start.html", values, form=form, policy=COMPOSE_POLICY)

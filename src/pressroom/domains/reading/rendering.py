@@ -1,7 +1,7 @@
 """Renders the pages on which people read, as their reader may see them (docs/web-app.md#reading)."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -93,7 +93,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
     values: dict[str, object] = {
         "gone": False,
         "post": _shapes(request, [found.view])[0],
-        "placeholders": _placeholders([found.view]),
+        "placeholders": placeholders_of([found.view]),
         "own_bounces": found.own_bounces,
         "versions": [EarlierVersion(each.content, each.visibility, iso(each.written_at)) for each in found.versions],
         "comments": [
@@ -117,7 +117,7 @@ async def quote_page(request: Request[Caller], view: PostView, form: FormState) 
     """Returns the page on which a post is quoted."""
     values: dict[str, object] = {
         "post": _shapes(request, [view])[0],
-        "placeholders": _placeholders([view]),
+        "placeholders": placeholders_of([view]),
         "robots": "noindex",
         "form": form,
     }
@@ -209,7 +209,7 @@ def posts_values(request: Request[Caller], page: PostPage, here: str = "") -> di
     first = before(request) == BEYOND
     return {
         "posts": _shapes(request, page.posts),
-        "placeholders": _placeholders(page.posts),
+        "placeholders": placeholders_of(page.posts),
         "own_bounces": page.own_bounces,
         "here": here if first else f"{here}?before={before(request)}",
         "next_page": f"{'' if here == own else here}?before={page.next_page}" if page.next_page else None,
@@ -222,22 +222,10 @@ async def reading_page(
 ) -> Response:
     """Returns a page for reading. `everybody`: signed-out visitors may see it. Only others get script, and are
     told what they have just done."""
-    signed_out, now = request.who is None, request.clock.now()
+    signed_out = request.who is None
     placeholders = cast("dict[str, str | None]", values.get("placeholders", {}))
-    kept = request.services.fragments if signed_out else None
-    common: dict[str, object] = {
-        **(await frame_of(request)),
-        "fragments": PageFragments(kept, placeholders, now),
-        "done": done_of(request.query) if request.who is not None else None,
-        "linked": linked,
-        "linked_parts": linked_parts,
-        "shortened": shortened,
-        "excerpt": excerpt,
-        "shown_time": shown_time,
-        "host_of": host_of,
-        "new_key": new_idempotency_key,
-        "now": now,
-    }
+    common = {**(await frame_of(request)), **card_values(request, placeholders)}
+    common["done"] = done_of(request.query) if not signed_out else None
     response = await page_in_slices(
         request.services.slices,
         template,
@@ -252,6 +240,23 @@ async def reading_page(
     else:
         response.headers += ONE_READER
     return response
+
+
+def card_values(request: Request[Caller], placeholders: Mapping[str, str | None]) -> dict[str, object]:
+    """Returns the values that the macros of posts need on every page. `placeholders`: of each file, by its id."""
+    now = request.clock.now()
+    kept = request.services.fragments if request.who is None else None
+    return {
+        "fragments": PageFragments(kept, placeholders, now),
+        "linked": linked,
+        "linked_parts": linked_parts,
+        "shortened": shortened,
+        "excerpt": excerpt,
+        "shown_time": shown_time,
+        "host_of": host_of,
+        "new_key": new_idempotency_key,
+        "now": now,
+    }
 
 
 def host_of(address: str) -> str:
@@ -316,7 +321,7 @@ def clip_shapes(request: Request[Caller], clips: Sequence[ClipView]) -> list[Cli
     return [clip_shape(view, addresses) for view in clips]
 
 
-def _placeholders(posts: Sequence[PostView]) -> dict[str, str | None]:
+def placeholders_of(posts: Sequence[PostView]) -> dict[str, str | None]:
     """Returns the placeholder of each file, by its id: a tiny picture that is shown until the file has loaded."""
     views = [each for view in posts for each in (view, view.original) if each is not None]
     return {media.id: media.placeholder for view in views for media in view.media}

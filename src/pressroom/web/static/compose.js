@@ -44,6 +44,10 @@ function keep() {
   storage((kept) => (isEmpty ? kept.removeItem(place) : kept.setItem(place, JSON.stringify(texts))))
 }
 
+function openAround(element) {
+  for (let part = element.closest('details'); part; part = part.parentElement.closest('details')) part.open = true
+}
+
 function bringBack() {
   const asked = new URLSearchParams(location.search)
   const done = asked.get('done')
@@ -57,7 +61,7 @@ function bringBack() {
     if (name === 'hubId' && asked.get('hub')) continue // The link that led here says into which.
     if (field.type === 'checkbox') field.checked = value === true
     else if (typeof value === 'string' && !(field.tagName === 'SELECT' && ![...field.options].some((each) => each.value === value))) field.value = value
-    if (value && field.tagName !== 'SELECT') field.closest('details')?.setAttribute('open', '')
+    if (value && field.tagName !== 'SELECT') openAround(field)
     field.dispatchEvent(new Event('input', { bubbles: true }))
   }
 }

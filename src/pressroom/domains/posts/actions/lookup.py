@@ -70,19 +70,6 @@ async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostV
     return [view(post, shown.get(post.original_id or "")) for post in posts]
 
 
-async def list_own_briefly(tx: Tx, account_id: str, before: str, limit: int) -> list[PostView]:
-    """Returns the account's own posts, newest first, with ids below `before`, their files and the posts they bounce.
-
-    Polls and cards are left out.
-    """
-    ids = sorted(await lookup.list_of_own(tx, account_id, before=before, limit=limit), reverse=True)[:limit]
-    posts = await _find_all(tx, ids, account_id)
-    originals = await find_standing(tx, [post.original_id for post in posts if post.original_id], account_id)
-    media = await list_of_owners(tx, [post.id for post in (*posts, *originals) if post.has_media])
-    shown = {post.id: PostView(post, media=media.get(post.id, [])) for post in originals}
-    return [PostView(post, None, shown.get(post.original_id or ""), media.get(post.id, [])) for post in posts]
-
-
 async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[PostView]:
     """Returns the account's posts that the reader may see, newest first, with ids below `before`.
 
