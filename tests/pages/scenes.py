@@ -296,6 +296,7 @@ class Scenes:
             "/api/admin/explore", 201, type="account", subject="otto_sails", reason="Asked for it by letter."
         )
         self.server.run(Picker(self.server.runtime.db, self.server.clock).run())
+        self.server.index()
 
     def _dispatch(self, key: Json, first: int, *, times: int) -> None:
         with self._bearing(key) as api:

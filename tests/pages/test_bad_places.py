@@ -22,7 +22,7 @@ BEFORE = (
 )
 CURSOR = (
     *("/decisions", "/admin/accounts", "/admin/jobs", "/admin/log", "/admin/invitations", "/admin/reports"),
-    *("/admin/blocks", "/admin/explore", "{endpoint}", "{endpoint}/deliveries"),
+    *("/admin/blocks", "/admin/explore", "/search?q=word", "{endpoint}", "{endpoint}/deliveries"),
 )
 OTHER = {"/notifications": "read", "{post}": "after"}
 PLACES = [*((path, "before") for path in BEFORE), *((path, "cursor") for path in CURSOR), *OTHER.items()]

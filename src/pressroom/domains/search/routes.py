@@ -45,27 +45,28 @@ async def search(request: Request[Caller]) -> Response:
     or people, hubs and hashtags by the beginnings of their names. Case and accents do not count. Text that is no
     operator is words. A new post is found within 5 seconds. A search that takes too long ends early: `complete` is
     false, and `nextCursor` goes on from there."""
-    return json_response(await find(request, read_asked(request.query)))
+    asked = read_asked(request.query)
+    if asked.kind is not SearchKind.POSTS:
+        return json_response(await find_names(request, asked))
+    reader, page = request.caller.account.id, asked.page
+    found = await search_posts(request.db, asked.search, reader, page.cursor, page.limit)
+    addresses, now = addresses_of(request), request.clock.now()
+    posts = [post_shape(view, addresses, now) for view in found.posts]
+    return json_response(SearchOut(kind=asked.kind, posts=posts, next_cursor=found.cursor, complete=found.is_complete))
 
 
-async def find(request: Request[Caller], asked: Asked) -> SearchOut:
-    """Returns a page of results as the caller sees them."""
+async def find_names(request: Request[Caller], asked: Asked) -> SearchOut:
+    """Returns a page of people, hubs or hashtags as the caller sees them."""
     reader, limit, base_url = request.caller.account.id, asked.page.limit, request.settings.base_url
     result = SearchOut(kind=asked.kind, next_cursor=None, complete=True)
     match asked.kind:
-        case SearchKind.POSTS:
-            posts = await search_posts(request.db, asked.search, reader, asked.page.cursor, limit)
-            addresses, now = addresses_of(request), request.clock.now()
-            result.posts = [post_shape(view, addresses, now) for view in posts.posts]
-            result.next_cursor, result.complete = posts.cursor, posts.is_complete
-            return result
         case SearchKind.PEOPLE:
             found = await search_people(request.db, asked.text, reader, asked.place, limit)
             result.people = [author_of(each.id, each, base_url) for each in found.found]
         case SearchKind.HUBS:
             found = await search_hubs(request.db, asked.text, reader, asked.place, limit)
             result.hubs = [hub_shape(each, base_url) for each in found.found]
-        case SearchKind.TAGS:
+        case _:
             found = await search_tags(request.db, asked.text, reader, asked.place, limit)
             result.tags = [FoundTagOut(each) for each in found.found]
     result.next_cursor, result.complete = cursor_of(found.place), found.is_complete
