@@ -11,13 +11,14 @@ from functools import cache
 from itertools import groupby
 from typing import Final
 
-from pressroom.text import normalise
-
 LONGEST: Final = 64
 """Characters of a word that count; longer words are compared by these."""
 
 FOLDED: Final = 10_000
 """Characters of a folded text that count. It can be longer than the text: U+FDFA alone becomes four words."""
+
+PIECE: Final = 500
+"""Characters that are brought into compatibility form at once."""
 
 _UNSPACED: Final = (
     "\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
@@ -38,11 +39,11 @@ _PLAIN: Final = re.compile("[a-z0-9]+")
 
 
 def fold(text: str) -> str:
-    """Returns a text without what does not count: case, diacritics, compatibility forms."""
+    """Returns a text in normal form C without what does not count: case, diacritics, compatibility forms."""
     if text.isascii():
         return text[:FOLDED].lower()
-    folded = unicodedata.normalize("NFKC", normalise(text))[:FOLDED].casefold()
-    return unicodedata.normalize("NFC", _DIACRITICS.sub("", unicodedata.normalize("NFD", folded)))
+    compatible = "".join(_compatible(text))[:FOLDED].casefold()
+    return unicodedata.normalize("NFC", _DIACRITICS.sub("", unicodedata.normalize("NFD", compatible)))
 
 
 def words_of(text: str) -> Iterator[str]:
@@ -74,6 +75,17 @@ def beginnings_of(name: str) -> list[str]:
 def runs_of(text: str) -> list[str]:
     """Returns the words of a text; a run without spaces counts as one. A name that begins with it is found."""
     return [(spaced or unspaced)[:LONGEST] for spaced, unspaced in _runs().findall(fold(text))]
+
+
+def _compatible(text: str) -> Iterator[str]:
+    """Yields a text in pieces, in compatibility form, until they are enough: it can become 18 times as long."""
+    length = 0
+    for start in range(0, len(text), PIECE):
+        piece = unicodedata.normalize("NFKC", text[start : start + PIECE])
+        yield piece
+        length += len(piece)
+        if length >= FOLDED:
+            return
 
 
 @cache

@@ -19,9 +19,9 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "a": {"href", "class", "rel", "tabindex", "type", "aria-hidden", "aria-label", "aria-current", "data-act"},
     "header": {"class"},
     "nav": {"class", "aria-label"},
-    "form": {"method", "action", "class", "id", "data-act", "data-keep"},
+    "form": {"method", "action", "class", "id", "role", "data-act", "data-keep"},
     "button": {"type", "class", "data-key", "data-busy", "aria-pressed"},
-    "input": {"id", "type", "name", "value"},
+    "input": {"id", "type", "name", "value", "maxlength", "placeholder", "autocomplete"},
     "textarea": {"id", "name", "rows", "required", "data-count", "aria-describedby"},
     "label": {"for", "class", "dir"},
     "fieldset": set(),
@@ -63,7 +63,7 @@ WORDS: Final = {"content", "title", "href", "alt", "aria-label"}
 
 FORM: Final = re.compile(
     r"/logout|/post/[0-9A-Z]{26}/(?:(?:un)?(?:like|save|bounce)|vote|comment)(?:\?.*)?|/@\w+/(?:un)?follow"
-    r"|/hub/[a-z0-9-]+/(?:join|leave)"
+    r"|/hub/[a-z0-9-]+/(?:join|leave)|/search"
 )
 """Where the forms of these pages lead."""
 

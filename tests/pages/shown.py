@@ -49,7 +49,7 @@ def _shown() -> Iterator[Shown]:
         ("/comment/{comment}/delete", "full"),
         ("/explore", "empty", "full", "admin"),
         ("/search", "empty"),
-        ("/search?q=harbour", "full"),
+        ("/search?q=breakwater", "full"),
         ("/search?q=sail&kind=people", "full"),
         ("/search?q=berth&kind=hubs", "full"),
         ("/search?q=har&kind=tags", "full"),

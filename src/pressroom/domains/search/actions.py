@@ -1,5 +1,6 @@
 """Indexing posts, and looking for posts in the index (docs/search.md#the-index)."""
 
+import time
 from typing import Final
 
 import msgspec
@@ -30,8 +31,8 @@ from pressroom.jobs.sweeps import hold
 INDEX: Final = "search index"
 """The sweep whose row one process at a time locks while it indexes."""
 
-CHARACTERS: Final = 20_000
-"""Characters of text that one transaction indexes, rounded up to whole posts: on SQLite, requests wait for it."""
+SECONDS: Final = 0.004
+"""Seconds for which one transaction indexes, rounded up to whole posts: on SQLite, requests wait for it."""
 
 LATE: Final = 64
 """Posts that may have been indexed after others with greater ids, because their transactions took longer."""
@@ -70,17 +71,16 @@ async def index_posts(tx: Tx) -> bool:
     newest = await queries.find_newest(tx)
     number = 0 if newest is None else newest + 1
     done: list[str] = []
-    characters = 0
+    began = time.perf_counter()
     for post_id in post_ids:
         text, known = texts.get(post_id), numbers.get(post_id)
         done.append(post_id)
         if text is not None and text.deleted_at is None:
             await _index(tx, text, number if known is None else known)
             number += known is None
-            characters += len(text.content or "")
         elif known is not None:
             await queries.remove_post(tx, known)
-        if characters >= CHARACTERS:
+        if time.perf_counter() - began > SECONDS:
             break
     await indexing.delete_unindexed(tx, done)
     return len(done) < len(post_ids) or len(post_ids) == BATCH
