@@ -127,7 +127,7 @@ class Rich:
         body_of(self.friend.web.put(f"/api/posts/{listed['id']}/audience", json=names))
 
     def meet(self) -> None:
-        """Follows and is followed, asks, and joins a hub."""
+        """Follows and is followed, asks, joins a hub, blocks, mutes and filters."""
         body_of(self.friend.web.post(f"/api/accounts/{self.word}/follow"))
         self.do("POST", f"/api/accounts/{self.friend.account.username}/follow")
         shy = Actor(self.server)
@@ -136,7 +136,11 @@ class Rich:
         hub = body_of(shy.web.post("/api/hubs", json={"name": "Hub", "slug": f"hub{next_number()}"}), 201)
         self.do("POST", f"/api/hubs/{hub['id']}/membership")
         self.hub = hub["id"]
-        for client in shy.clients():
+        foe = Actor(self.server)
+        self.do("PUT", f"/api/blocks/{foe.account.username}")
+        self.do("PUT", f"/api/mutes/{shy.account.username}")
+        self.do("PUT", "/api/filters", json={"filters": [{"text": self.say("Filter")}]})
+        for client in (*shy.clients(), *foe.clients()):
             client.close()
 
     def report(self) -> None:

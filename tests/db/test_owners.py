@@ -64,7 +64,7 @@ _COPIED: Final = (
         "likes",
     ),
     *("saves", "clips", "media", "comments", "follows", "follow_requests", "hubs", "memberships", "api_keys"),
-    *("webhooks", "notifications", "notification_settings", "audit_entries"),
+    *("webhooks", "notifications", "notification_settings", "audit_entries", "blocks", "mutes", "word_filters"),
 )
 
 _IN_ORDER: Final = (
@@ -191,8 +191,10 @@ ACROSS: Final = {
     "pressroom.domains.notifications.queries.INSERT_IN_GROUP",
     "pressroom.domains.notifications.queries.list_notifications",
     "pressroom.domains.personal_data.queries.copied.LIST_AUDIENCES",
+    "pressroom.domains.personal_data.queries.copied.LIST_BLOCKS",
     "pressroom.domains.personal_data.queries.copied.LIST_FOLLOWED",
     "pressroom.domains.personal_data.queries.copied.LIST_FOLLOWERS",
+    "pressroom.domains.personal_data.queries.copied.LIST_MUTES",
     "pressroom.domains.personal_data.queries.copied.LIST_REQUESTS",
     "pressroom.domains.posts.queries.lookup.FIND_POST",
     "pressroom.domains.posts.queries.lookup.FIND_POSTS",

@@ -131,6 +131,13 @@ class CopiedFollow(msgspec.Struct):
     created_at: int
 
 
+class CopiedFilter(msgspec.Struct):
+    text: str
+    whole_word: bool
+    timeline: bool
+    notifications: bool
+
+
 class CopiedHub(msgspec.Struct):
     id: str
     slug: str
@@ -288,6 +295,24 @@ LIST_REQUESTS: Final = Query(
     " WHERE r.account_id = :account_id AND r.followed_id > :after ORDER BY r.followed_id LIMIT :limit",
 )
 
+LIST_BLOCKS: Final = Query(
+    CopiedFollow,
+    f"SELECT b.other_id AS account_id, {_NAME}, b.created_at FROM blocks b JOIN accounts a ON a.id = b.other_id"
+    " WHERE b.account_id = :account_id AND b.is_own AND b.other_id > :after ORDER BY b.other_id LIMIT :limit",
+)
+
+LIST_MUTES: Final = Query(
+    CopiedFollow,
+    f"SELECT m.muted_id AS account_id, {_NAME}, m.created_at FROM mutes m JOIN accounts a ON a.id = m.muted_id"
+    " WHERE m.account_id = :account_id AND m.muted_id > :after ORDER BY m.muted_id LIMIT :limit",
+)
+
+LIST_FILTERS: Final = Query(
+    CopiedFilter,
+    "SELECT text, whole_word, timeline, notifications FROM word_filters"
+    " WHERE account_id = :account_id AND text > :after ORDER BY text LIMIT :limit",
+)
+
 LIST_HUBS: Final = Query(
     CopiedHub,
     "SELECT h.id, h.slug, h.name, h.account_id = :account_id AS made_by_me, m.created_at AS joined_at"
@@ -351,6 +376,9 @@ SECTIONS: Final = (
     Section("following", LIST_FOLLOWED, BY_ACCOUNT),
     Section("followers", LIST_FOLLOWERS, BY_ACCOUNT),
     Section("follow_requests", LIST_REQUESTS, BY_ACCOUNT),
+    Section("blocks", LIST_BLOCKS, BY_ACCOUNT),
+    Section("mutes", LIST_MUTES, BY_ACCOUNT),
+    Section("filters", LIST_FILTERS, ("text",)),
     Section("hubs", LIST_HUBS, BY_ID),
     Section("api_keys", LIST_KEYS, BY_ID),
     Section("endpoints", LIST_ENDPOINTS, BY_ID),
