@@ -11,6 +11,7 @@ from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.domains.sign_in.sessions import begin_session
 from tests.harness.databases import in_database, settings_of
+from tests.harness.heard import unheard
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.wire import Reply, Request, ask
@@ -54,6 +55,10 @@ class Member:
     def unlike(self, post_id: str) -> Request:
         """Takes a like back."""
         return self.signed_in("DELETE", f"/api/posts/{post_id}/like")
+
+    def read(self, up_to: str) -> Request:
+        """Marks notifications up to an id as read."""
+        return self.signed_in("POST", "/api/notifications/read", {"upTo": up_to})
 
     def vote(self, post_id: str, *choices: int) -> Request:
         """Votes in a poll."""
@@ -147,13 +152,16 @@ def stats(server: ServerProcess, post_id: str) -> dict[str, int]:
 
 
 def inconsistencies(server: ServerProcess) -> list[str]:
-    """Stops the server: everything in which what it leaves behind does not add up, a sentence each."""
+    """Stops the server: everything in which what it leaves behind does not add up, a sentence each.
+
+    Notifications are among it, as long as nobody blocks, mutes, or is suspended or deleted.
+    """
     found: list[str] = []
     if status := server.stop():
         found.append(f"the server ended with {status}: {server.output()}")
     if "DATABASE_URL" in server.settings and (circles := deadlocks(server)):
         found.append(f"PostgreSQL broke {circles} deadlocks")
-    return found + list(miscounts(server))
+    return [*found, *miscounts(server), *unheard(server)]
 
 
 def deadlocks(server: ServerProcess) -> int:
