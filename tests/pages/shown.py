@@ -155,9 +155,9 @@ def _shown() -> Iterator[Shown]:
     for path in ("/signup", "/forgot", "/reset/{reset}"):
         yield Shown(path, "nobody")
         yield Shown(path, "nobody", 400, submitted=True)
-    for path in ("/verify/{verify}", "/login/link/{link}", "/dev/mail"):
+    for path in ("/verify/{verify}", "/login/link/{link}", "/unsubscribe/{unsubscribe}", "/dev/mail"):
         yield Shown(path, "nobody")
-    for path in ("/reset/spent", "/verify/spent", "/login/link/spent"):
+    for path in ("/reset/spent", "/verify/spent", "/login/link/spent", "/unsubscribe/spent"):
         yield Shown(path, "nobody", 404)
     endpoint = "/settings/keys/{key}/webhooks/{hook}"
     for reader in ("full", "failing"):

@@ -96,6 +96,74 @@ def test_every_type_has_its_words_and_its_link(actor: MakeActor) -> None:
     assert counted(tree) == "7 unread"
 
 
+def test_acts_on_posts_have_words_links_and_texts(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    post = publish(alice, "The <b>ferry</b>")
+    path = f"/api/posts/{post['id']}"
+    own = body_of(alice.web.post(f"{path}/comments", json={"content": "Which pier?"}), 201)
+    first = body_of(bob.web.post(f"{path}/comments", json={"content": "At <i>last</i>"}), 201)
+    reply = body_of(bob.web.post(f"{path}/comments", json={"content": "Pier four", "parentId": own["id"]}), 201)
+    for who in (carol, bob):
+        body_of(who.web.post(f"{path}/like"))
+    body_of(bob.web.post(f"{path}/bounce"), 201)
+    quote = body_of(bob.web.post(f"{path}/bounce", json={"content": "Look"}), 201)
+
+    tree = page(alice)
+
+    who = f"{bob.account.display_name} @{bob.account.username}"
+    assert [(text(node, ".says"), text(node, ".words")) for node in entries(tree)] == [
+        (f"{who} quoted your post.", "Look"),
+        (f"{who} bounced your post.", "The <b>ferry</b>"),
+        (f"{who} and 1 other liked your post.", "The <b>ferry</b>"),
+        (f"{who} replied to your comment.", "Pier four"),
+        (f"{who} commented on your post.", "At <i>last</i>"),
+    ]
+    links = [[link.attributes["href"] or "" for link in node.css(".says a")][-1] for node in entries(tree)]
+    assert links[:3] == [f"/post/{quote['id']}", f"/post/{post['id']}", f"/post/{post['id']}"]
+    for link, comment in zip(links[3:], (reply, first), strict=True):
+        assert link.endswith(f"#comment-{comment['id']}")
+        assert comment["content"].partition("<")[0].strip() in alice.web.get(link).text
+    body_of(alice.web.patch(path, json={"visibility": "PRIVATE"}))
+    body_of(alice.web.delete(f"/api/comments/{first['id']}"))
+    assert len(entries(page(alice))) == 4
+
+
+def test_admins_see_how_many_reports_wait(actor: MakeActor) -> None:
+    alice, bob, admin = actor(), actor(), actor().become_admin()
+    before = page(admin, "/admin").css("nav a[href='/admin/reports'] .count")
+    waiting = int(before[0].text().split()[0]) if before else 0
+    subject = {"type": "post", "id": publish(alice)["id"], "reason": "An address."}
+    body_of(bob.web.post("/api/reports", json=subject), 202)
+
+    tree = page(admin)
+    (told,) = [node for node in entries(tree) if "report" in text(node, ".says")]
+    assert text(told, ".says") == "A report waits for a decision: view the report."
+    link = told.css_first(".says a")
+    assert link is not None
+    assert admin.web.get(link.attributes["href"] or "").status_code == 200
+    assert page(admin, "/admin").css("nav a[href='/admin/reports'] .count")[0].text() == f"{waiting + 1} open"
+
+
+def test_settings_are_chosen_on_their_page(actor: MakeActor) -> None:
+    alice = actor()
+    tree = page(alice, "/settings/notifications")
+    assert tree.css("select[name='follow.requested'] option[selected]")[0].attributes["value"] == "app"
+    assert not tree.css("select[name='report.made']")
+    assert "Confirm your e-mail address first" in (tree.html or "")
+
+    form = {"follow.requested": "off", "like": "mail", "idempotency_key": "one"}
+    for _ in range(2):
+        assert alice.web.post("/settings/notifications", data=form).status_code == 303
+    refused = alice.web.post("/settings/notifications", data={"like": "sms"})
+
+    assert refused.status_code == 400
+    assert "Choose from what is offered." in refused.text
+    tree = page(alice, "/settings/notifications?done=notification-settings-saved")
+    chosen = [tree.css(f"select[name='{name}'] option[selected]")[0].attributes["value"] for name in list(form)[:2]]
+    assert chosen == ["off", "mail"]
+    assert page(actor().become_admin(), "/settings/notifications").css("select[name='report.made']")
+
+
 def test_unread_ones_come_first_and_are_marked(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     for number in range(3):
