@@ -136,6 +136,15 @@ async def open_profile(tx: Tx, username: str, reader: str, before: str) -> Opene
     return OpenedProfile(opened, total_posts, page, clips[:CLIPS_BESIDE], len(clips) > CLIPS_BESIDE)
 
 
+async def read_profile(tx: Tx, username: str, reader: str) -> tuple[OpenedAccount, int]:
+    """Returns an account and the number of its posts that the reader may see. Raises NotFound, also when it was
+    deleted."""
+    opened = await _open_account(tx, username, reader)
+    if opened is None:
+        raise NotFound(f"There is no account {username}.")
+    return opened, 0 if opened.hidden else await lookup.count_of_account(tx, opened.account, reader)
+
+
 async def open_clips(tx: Tx, username: str, reader: str, before: str) -> OpenedClips | None:
     """Returns an account and a page of its clips that the reader may see; None when it was deleted. Raises NotFound."""
     opened = await _open_account(tx, username, reader)

@@ -1,4 +1,4 @@
-"""A post as it would be shown, before it is published: nothing is stored, and no page is fetched for its card."""
+"""Profiles over HTTP, and a post as it would be shown: nothing is stored, and no page is fetched for its card."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.follows.routes import TAG as FOLLOWS
 from pressroom.domains.posts.examples import BAD_POST
 from pressroom.domains.posts.models import Draft
 from pressroom.domains.posts.routes import TAG
@@ -15,8 +16,11 @@ from pressroom.domains.posts.schemas import CreatePost
 from pressroom.domains.previews.actions import find_cards
 from pressroom.domains.previews.models import Card
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
+from pressroom.domains.reading.actions import read_profile
 from pressroom.domains.reading.markup import linked
+from pressroom.domains.reading.schemas import ProfileOut, profile_shape
 from pressroom.entities import Entity, find_entities
+from pressroom.errors import NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -89,3 +93,18 @@ async def preview_post(request: Request[Caller], body: CreatePost) -> Response:
     draft = body.draft()
     card = await request.db.read(find_card, draft)
     return json_response(preview_shape(draft, card, request.settings.base_url))
+
+
+@routes.get(
+    "/api/accounts/{username}",
+    SessionOnly(),
+    summary="Show a profile",
+    gives=ProfileOut,
+    tag=FOLLOWS,
+    fails=(NotFound("There is no account mira_press."),),
+)
+async def show_profile(request: Request[Caller]) -> Response:
+    """An account and the caller's relation to it. One that is suspended, or blocks the caller, is a 404; one that
+    the caller blocks is shown, without the number of its posts."""
+    opened, total_posts = await request.db.read(read_profile, request.parameters["username"], request.caller.account.id)
+    return json_response(profile_shape(opened, total_posts, request.settings.base_url))
