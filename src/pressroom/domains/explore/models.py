@@ -9,12 +9,12 @@ from pressroom.entities import EntityKind, entities
 from pressroom.errors import NotFound
 
 TAGS: Final = 10
-POSTS: Final = 20
+POSTS: Final = 10
 PEOPLE: Final = 10
 HUBS: Final = 10
 """Entries of each kind that a reader is shown."""
 
-SPARE: Final = 10
+SPARE: Final = 5
 """Further picks of each kind, in place of those that a reader may not see."""
 
 

@@ -53,7 +53,7 @@ class ExploreOut(msgspec.Struct):
     tags: Annotated[list[RisingTagOut], Meta(description="Hashtags that rise, the fastest first: up to 10.")]
     posts: Annotated[
         list[PostOut],
-        Meta(description="PUBLIC posts that the most accounts liked or bounced in the last 24 hours: up to 20."),
+        Meta(description="PUBLIC posts that the most accounts liked or bounced in the last 24 hours: up to 10."),
     ]
     people: Annotated[
         list[SuggestedPersonOut],

@@ -10,13 +10,13 @@ from pressroom.db import Command, Query, Tx, Value, sql
 from pressroom.domains.explore.models import Pick, PickKind, SuggestedPerson
 from pressroom.domains.follows.queries import blocks_sql, follows_sql, mutes_sql
 
-NEAR: Final = 25
+NEAR: Final = 16
 """Followed accounts whose follows are looked at for people to follow: those with the newest accounts."""
 
-FURTHER: Final = 20
+FURTHER: Final = 16
 """Follows of each of them that are looked at."""
 
-CANDIDATES: Final = 60
+CANDIDATES: Final = 30
 """People of these, the most followed, that are looked at closely."""
 
 _ACCOUNT: Final = "'account'"
