@@ -33,7 +33,17 @@ from tests.services.postgres import PostgresServer
 EXAMPLES = {"sqlite": 200, "postgres": 80}
 ACCOUNTS = 4
 POSTS = 4
-TABLES = ("explore_picks", "explore_exclusions", "likes", "posts", "follows", "blocks", "mutes", "accounts")
+TABLES = (
+    "explore_picks",
+    "explore_exclusions",
+    "likes",
+    "posts",
+    "follows",
+    "blocks",
+    "mutes",
+    "account_words",
+    "accounts",
+)
 CLEAR = [Command(f"DELETE FROM {table}") for table in TABLES]  # noqa: S608  # our own names
 CHANGES = {
     "private": Command("UPDATE accounts SET is_private = TRUE WHERE id = :id"),
@@ -183,7 +193,7 @@ async def apply(tx: Tx, kept: Kept, change: Change) -> None:
     subject = (kept.posts if change.kind in OF_POSTS else kept.accounts)[change.subject]
     by = kept.accounts[change.by]
     if change.kind == "blocked":
-        await follows.insert_block(tx, account_id=by, blocked_id=subject)
+        await follows.insert_block(tx, account_id=by, other_id=subject)
     elif change.kind == "muted":
         await follows.insert_mute(tx, account_id=by, muted_id=subject)
     elif change.kind in CHANGES:
