@@ -92,6 +92,7 @@ READERS: Final = {
     ("posts", "follows"): _FOLLOWS,
     ("clips", "follows"): _FOLLOWS,
     ("posts", "blocks"): _BLOCKS,
+    ("clips", "mutes"): _MUTES,
     ("posts", "mutes"): _MUTES,
     **{(package, table): _HEARD for package in ("notifications", "home") for table in ("blocks", "mutes", "likes")},
     **{(package, "comments"): _HEARD for package in ("notifications", "home")},
@@ -227,7 +228,7 @@ ACROSS: Final = {
     "pressroom.domains.timeline.queries.LIST_AUTHORS",
     "pressroom.domains.timeline.queries.LIST_HUBS",
     "pressroom.domains.timeline.queries.LIST_POSTS_OF_AUTHORS",
-    "pressroom.domains.timeline.queries.LIST_POSTS_OF_HUBS",
+    "pressroom.domains.timeline.queries.LIST_OF_HUBS",
     "pressroom.domains.timeline.queries.walk_newest",
 }
 """Statements that join rows of several places. With several cells (docs/decisions/0018-cells.md) each would be two."""

@@ -124,6 +124,8 @@ def _shown() -> Iterator[Shown]:
         ("/settings/security/password", "full"),
         ("/settings/security/email", "full"),
         ("/settings/log", "empty", "full"),
+        ("/settings/privacy", "empty", "full"),
+        ("/settings/privacy?list=filters", "empty"),
         ("/settings/notifications", "empty", "admin"),
         ("/settings/profile", "empty", "full"),
         ("/settings/security/two-factor", "failing"),

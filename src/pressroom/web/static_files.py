@@ -16,10 +16,14 @@ JOINED: Final = frozenset({"app", "pressroom", "reading"})
 """Folders whose style sheets are sent as one, joined in the order of their names: `app/…` as `app.css`."""
 
 
+HOME: Final = ("app.css", "compose.css", "reading.css", "acts.css", "explore.css")
+"""The style sheets of the home page, sent as `home.css`: it has the parts of them all."""
+
+
 @cache
 def static_names() -> tuple[str, ...]:
     """Returns the path of every file below `static/`, as it is sent."""
-    found: list[str] = []
+    found: list[str] = ["home.css"]
     folders = [("", files("pressroom.web") / "static")]
     while folders:
         prefix, folder = folders.pop()
@@ -72,6 +76,8 @@ def _digest(names: list[str]) -> str:
 
 @cache
 def _read(name: str) -> bytes:
+    if name == "home.css":
+        return b"\n".join(map(_read, HOME))
     static = files("pressroom.web").joinpath("static")
     if (folder := name.removesuffix(".css")) in JOINED:
         parts = sorted(static.joinpath(folder).iterdir(), key=lambda part: part.name)

@@ -483,7 +483,8 @@ CREATE INDEX posts_id ON posts (id, account_id);
 CREATE INDEX posts_profile ON posts (account_id, visibility, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX posts_plain_bounce ON posts (original_id, account_id)
     WHERE type = 'SHARE' AND deleted_at IS NULL;
-CREATE INDEX posts_bounces ON posts (id) WHERE original_id IS NOT NULL AND deleted_at IS NULL;
+-- No other statement has this condition: while the index is empty, PostgreSQL would take it for any other of bounces.
+CREATE INDEX posts_bounces ON posts (id) WHERE original_id > '' AND deleted_at IS NULL;
 CREATE INDEX posts_deleted_by_key ON posts (deleted_by_key, deleted_at) WHERE deleted_by_key IS NOT NULL;
 -- The page of a hub is read by visibility, so it passes no post that its reader may not see.
 CREATE INDEX posts_hub_public ON posts (hub_id, id)

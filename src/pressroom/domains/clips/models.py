@@ -53,6 +53,7 @@ class Clip(msgspec.Struct):
     follows: bool  # the reader follows the author
     followed_back: bool  # the author follows the reader
     blocked: bool  # the reader and the author, by one of them
+    muted: bool  # the author, by the reader
     suspended: bool  # the author is
 
     def may_be_seen(self) -> bool:

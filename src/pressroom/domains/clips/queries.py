@@ -6,7 +6,7 @@ from typing import Final
 from pressroom.db import Query, Tx, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.clips.models import Clip, OwnClip
-from pressroom.domains.follows.queries import blocks_sql, follows_sql
+from pressroom.domains.follows.queries import blocks_sql, follows_sql, mutes_sql
 from pressroom.domains.limits.models import KeyWrite
 from pressroom.domains.posts.visibility import Relationship, Visibility
 
@@ -16,7 +16,7 @@ _SEEN: Final = (
     " k.label AS key_label, k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
     " c.account_id = :reader AS is_author,"
     f" {follows_sql(':reader', 'c.account_id')} AS follows, {follows_sql('c.account_id', ':reader')} AS followed_back,"
-    f" {blocks_sql(':reader', 'c.account_id')} AS blocked,"
+    f" {blocks_sql(':reader', 'c.account_id')} AS blocked, {mutes_sql(':reader', 'c.account_id')} AS muted,"
     " (a.suspended_at IS NOT NULL AND (a.deleted_at IS NULL OR a.deleted_at <> a.suspended_at)) AS suspended"
     " FROM clips c JOIN accounts a ON a.id = c.account_id LEFT JOIN api_keys k ON k.id = c.key_id"
     " LEFT JOIN hubs h ON h.id = c.hub_id"

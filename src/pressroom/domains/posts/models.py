@@ -157,6 +157,7 @@ class SeenPost(Post):
     followed_back: bool = False  # the author follows the reader
     listed: bool = False  # the reader is in its audience
     blocked: bool = False  # the reader and the author, by one of them
+    muted: bool = False  # the author, by the reader
     suspended: bool = False  # the author is
 
     def may_be_seen(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 from pressroom.db import Tx
 from pressroom.db.params import batches
 from pressroom.domains.clips.actions import list_seen as list_clips
+from pressroom.domains.clips.models import Clip
 from pressroom.domains.posts.actions.lookup import complete, find_standing
 from pressroom.domains.posts.models import PostType
 from pressroom.domains.privacy.models import Matcher, Place
@@ -137,12 +138,12 @@ async def _list_entries(tx: Tx, reader: str, ids: Sequence[str], matcher: Matche
             entries.append(Entry(each, views[each]))
         elif post.original_id in views:
             entries.append(Entry(each, views[post.original_id], bounce=post))
-    muted = set[str]()
-    for batch in batches(sorted({author for entry in entries for author in entry.authors})):
-        muted.update(await queries.list_muted(tx, reader, batch))
-    return [each for each in entries if not (muted.intersection(each.authors) or _is_filtered(each, reader, matcher))]
+    return [each for each in entries if not _is_unwanted(each, matcher)]
 
 
-def _is_filtered(entry: Entry, reader: str, matcher: Matcher) -> bool:
-    """Returns whether a word filter hides an entry: one of somebody else."""
-    return reader not in entry.authors and matcher.hides(*entry.texts)
+def _is_unwanted(entry: Entry, matcher: Matcher) -> bool:
+    """Returns whether a mute hides an entry, or a word filter that of somebody else."""
+    if any(part.muted for part in entry.parts):
+        return True
+    texts = [part.caption if isinstance(part, Clip) else part.content for part in entry.parts]
+    return not any(part.is_author for part in entry.parts) and matcher.hides(*texts)

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.domains.clips.models import ClipView
+from pressroom.domains.clips.models import Clip, ClipView
 from pressroom.domains.posts.models import PostView, SeenPost
 
 MANY: Final = 1_500
@@ -58,22 +58,11 @@ class Entry(msgspec.Struct):
         return self.post.post.id if self.post else self.id
 
     @property
-    def authors(self) -> set[str]:
-        """Returns the ids of the accounts that it shows: of the post or clip, of a bounce and of a quoted post."""
-        posts = [self.bounce, *((self.post.post,) if self.post else ())]
-        if self.post and self.post.original:
-            posts.append(self.post.original.post)
-        return {each.account_id for each in (*posts, self.clip.clip if self.clip else None) if each is not None}
-
-    @property
-    def texts(self) -> list[str | None]:
-        """Returns the texts that word filters look at."""
+    def parts(self) -> list[SeenPost | Clip]:
+        """Returns all that it shows: the post or clip, its bounce and the post that it quotes."""
         quoted = self.post.original if self.post else None
-        return [
-            self.post.post.content if self.post else None,
-            quoted.post.content if quoted else None,
-            self.clip.clip.caption if self.clip else None,
-        ]
+        parts = [self.bounce, self.post and self.post.post, quoted and quoted.post, self.clip and self.clip.clip]
+        return [each for each in parts if each is not None]
 
 
 class Timeline(msgspec.Struct):

@@ -6,7 +6,6 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Query, Tx, Value, sql
-from pressroom.db.params import in_list, spread
 from pressroom.domains.follows.queries import follows_sql, mutes_sql
 from pressroom.domains.timeline.models import Author, Hub
 
@@ -92,23 +91,17 @@ _PUBLIC_IN_HUB: Final = "hub_id = :hub{} AND visibility = 'PUBLIC' AND deleted_a
 
 _LISTED_IN_HUB: Final = "account_id = :reader AND hub_id = :hub{} AND live"
 
-LIST_POSTS_OF_HUBS: Final = Query(
+LIST_OF_HUBS: Final = Query(
     str,
     " UNION ALL ".join(
         part
         for slot in range(SLOTS)
         for part in (
             _first(slot, "posts", _PUBLIC_IN_HUB.format(slot)),
+            _first(2000 + slot, "clips", _PUBLIC_IN_HUB.format(slot)),
             _first(1000 + slot, "post_audiences", _LISTED_IN_HUB.format(slot), column="post_id"),
         )
     ),
-)
-LIST_CLIPS_OF_HUBS: Final = Query(
-    str, " UNION ALL ".join(_first(slot, "clips", _PUBLIC_IN_HUB.format(slot)) for slot in range(SLOTS))
-)
-
-LIST_MUTED: Final = Query(
-    str, f"SELECT muted_id FROM mutes WHERE account_id = :reader AND muted_id IN ({in_list('id')})"
 )
 
 
@@ -140,8 +133,7 @@ async def list_of_hubs(tx: Tx, reader: str, hubs: Sequence[Hub], *, before: str,
     """Returns the newest ids of posts and clips in at most SLOTS hubs, in no order: of PUBLIC ones, and of those whose
     allowlist names the reader."""
     values = {f"hub{slot}": hubs[slot].id if slot < len(hubs) else "" for slot in range(SLOTS)}
-    posts = await tx.all(LIST_POSTS_OF_HUBS, reader=reader, before=before, limit=limit, **values)
-    return posts + await tx.all(LIST_CLIPS_OF_HUBS, before=before, limit=limit, **values)
+    return await tx.all(LIST_OF_HUBS, reader=reader, before=before, limit=limit, **values)
 
 
 _NEWEST: Final = (
@@ -178,8 +170,3 @@ FIND_RECENT: Final = Query(
 async def find_recent(tx: Tx, reader: str, *, after: str, looked_at: int) -> Recent:
     """Looks at the newest `looked_at` posts and clips of all with ids above `after`."""
     return await tx.one(FIND_RECENT, reader=reader, after=after, looked_at=looked_at) or Recent(0, after, 0)
-
-
-async def list_muted(tx: Tx, reader: str, account_ids: Sequence[str]) -> list[str]:
-    """Returns those of at most BATCH accounts that the reader mutes."""
-    return await tx.all(LIST_MUTED, reader=reader, **spread("id", account_ids))

@@ -107,7 +107,7 @@ async def list_uses_of(tx: Tx, tag: str, *, since: str, before: str, limit: int)
 
 @sql.all(
     f"SELECT b.id, b.post_id, b.account_id, {_COUNTS} FROM (SELECT id, original_id AS post_id, account_id FROM posts"
-    " WHERE original_id IS NOT NULL AND deleted_at IS NULL AND id >= :since AND id < :before"
+    " WHERE original_id > '' AND deleted_at IS NULL AND id >= :since AND id < :before"
     " ORDER BY id DESC LIMIT :limit) AS b JOIN accounts a ON a.id = b.account_id ORDER BY b.id DESC"
 )
 async def list_bounces(tx: Tx, *, since: str, before: str, limit: int) -> list[Bounce]:

@@ -7,7 +7,7 @@ import msgspec
 
 from pressroom.db import Query, Tx, sql
 from pressroom.db.params import in_list, spread
-from pressroom.domains.follows.queries import blocks_sql, follows_sql
+from pressroom.domains.follows.queries import blocks_sql, follows_sql, mutes_sql
 from pressroom.domains.posts.models import POST_COLUMNS, SeenPost, Version
 from pressroom.domains.posts.visibility import Visibility
 
@@ -34,7 +34,7 @@ _SEEN: Final = (
     " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL AS saved,"
     f" p.account_id = :reader AS is_author, {follows_sql(':reader', 'p.account_id')} AS follows,"
     f" {follows_sql('p.account_id', ':reader')} AS followed_back, {_LISTED} AS listed,"
-    f" {blocks_sql(':reader', 'p.account_id')} AS blocked,"
+    f" {blocks_sql(':reader', 'p.account_id')} AS blocked, {mutes_sql(':reader', 'p.account_id')} AS muted,"
     " (a.suspended_at IS NOT NULL AND (a.deleted_at IS NULL OR a.deleted_at <> a.suspended_at)) AS suspended"
 )
 
