@@ -36,7 +36,14 @@ class FoundPosts(msgspec.Struct):
 
 
 async def search_posts(
-    db: Reads, search: Search, reader: str, cursor: str | None, limit: int, *, budget: float = BUDGET
+    db: Reads,
+    search: Search,
+    reader: str,
+    cursor: str | None,
+    limit: int,
+    *,
+    budget: float = BUDGET,
+    grain: int = GRAIN,
 ) -> FoundPosts:
     """Returns up to `limit` posts that match a search and that the reader may see, newest first."""
     began = time.perf_counter()
@@ -54,7 +61,7 @@ async def search_posts(
         if looked.rest is None:
             return FoundPosts([view for _, view in found], None)
         now = time.perf_counter()
-        cut = -(-looked.rest // GRAIN) * GRAIN
+        cut = -(-looked.rest // grain) * grain
         if now - began > budget and cut < line.before:
             shown = [view for number, view in found if number >= cut]
             next_cursor = await db.read(find_cut, cut)

@@ -1,0 +1,1 @@
+"""Search, beside the suites over HTTP."""
