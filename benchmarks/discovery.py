@@ -35,6 +35,9 @@ ACCOUNTS: Final = 200_000
 FOLLOWING: Final = 1_000
 FOLLOWS: Final = 50
 LIKED_TODAY: Final = 100_000
+APART: Final = DAY // 2 // LIKED_TODAY
+"""Milliseconds between two likes, of which the last was half a day ago."""
+
 USES: Final = 50_000
 USES_BEFORE: Final = 200_000
 BOUNCES: Final = 20_000
@@ -70,7 +73,7 @@ TAGS: Final = Command(
 )
 LIKES: Final = Command(
     f"INSERT INTO likes (post_id, account_id, created_at) {_NUMBERS}"
-    f" SELECT {_old('i % 500000')}, {_account('i / 500000 * 7919 + i')}, :since + i FROM n WHERE TRUE"
+    f" SELECT {_old('i % 500000')}, {_account('i / 500000 * 7919 + i')}, :since + i * :apart FROM n WHERE TRUE"
     " ON CONFLICT DO NOTHING"
 )
 FOLLOWED: Final = Command(
@@ -107,7 +110,7 @@ async def fill(place: Place, posts: int) -> tuple[str, str]:
             (READER_FOLLOWS, 0, FOLLOWING, ""),
             (MORE_HUBS, 0, HUBS, ""),
         ):
-            values = {"stamp": stamp, "reader": reader, "since": now - DAY + LIKED_TODAY - posts}
+            values = {"stamp": stamp, "reader": reader, "since": now - DAY // 2 - posts * APART, "apart": APART}
             for start in range(first, first + count, SLICE):
                 await db.transact(_insert, command, start, min(start + SLICE, first + count) - 1, values)
         if isinstance(db, PostgresDatabase):

@@ -1,11 +1,13 @@
 """Explore: the picks of the job, and those of them that each reader is shown."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from pressroom.clock import DAY, HOUR, iso
+from pressroom.db import Tx
+from pressroom.domains.explore.actions import open_explore
 from pressroom.domains.explore.picking import Picker
 from tests.api.actors import Actor, Json, body_of, follow, nobody, objections, publish, refusal
 from tests.api.conftest import MakeActor
@@ -438,3 +440,68 @@ def test_exclusions_of_a_deleted_account_are_erased(server: LocalServer, actor: 
     left = [each["id"] for each in body_of(admin.web.get("/api/admin/explore"))["exclusions"]]
     assert kept in left
     assert not set(left) & set(of_author)
+
+
+class Interrupted(Picker):
+    """A job that is cut off at its `left`-th statement."""
+
+    left = 0
+
+    async def _read(self, *args: Any, **kwargs: Any) -> Any:
+        if self.left == 0:
+            raise CutOff
+        self.left -= 1
+        return await super()._read(*args, **kwargs)
+
+
+class CutOff(Exception):
+    """The end of a process, as far as its work is concerned."""
+
+
+def test_job_that_is_cut_off_anywhere_leaves_the_picks_before(server: LocalServer, actor: MakeActor) -> None:
+    author, fan = actor(), actor()
+    like(fan, publish(author, "First #one"))
+    pick(server)
+    before = explore(fan)
+    like(fan, publish(author, "Second #one"))
+
+    job, statements = Interrupted(server.runtime.db, server.clock), 0
+    while True:
+        job.left = statements
+        try:
+            server.run(job.run())
+            break
+        except CutOff:
+            assert [post["id"] for post in explore(fan)["posts"]] == [post["id"] for post in before["posts"]]
+            statements += 1
+    assert statements >= 5
+    assert len(posts_for(fan)) == 2
+
+
+class Counting:
+    """A transaction that counts its statements."""
+
+    def __init__(self, tx: Tx) -> None:
+        self.tx = tx
+        self.statements = 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.statements += name in ("one", "all", "run")
+        return getattr(self.tx, name)
+
+
+def test_read_costs_two_statements_beside_those_of_its_posts(server: LocalServer, actor: MakeActor) -> None:
+    reader, *authors = (actor() for _ in range(4))
+    for author in authors:
+        publish(author, "#counted")
+    pick(server)
+
+    async def read(tx: Tx) -> int:
+        counting = Counting(tx)
+        found = await open_explore(cast("Tx", counting), reader.account.id)
+        assert found.tags
+        assert found.people
+        assert not found.posts
+        return counting.statements
+
+    assert server.run(server.runtime.db.read(read)) == 2

@@ -8,6 +8,7 @@ import pytest
 from pressroom.db import Command, Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.events.models import EventType
+from pressroom.domains.explore.picking import Picker
 from pressroom.domains.hubs.actions import create_hub
 from pressroom.domains.hubs.models import NewHub
 from pressroom.domains.sign_in.sessions import begin_session
@@ -29,7 +30,15 @@ PAGES: Final = (
     *("/", "/clips", "/settings/keys", "/settings/keys/new", "/settings/keys/{key}", "/settings/keys/{key}/revoke"),
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
     *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
-    *("/saved", "/hubs", "/follows", "/follows?list=followers", "/follows?list=requests", "/follows?list=sent"),
+    *(
+        "/explore",
+        "/saved",
+        "/hubs",
+        "/follows",
+        "/follows?list=followers",
+        "/follows?list=requests",
+        "/follows?list=sent",
+    ),
     *(
         "/settings/security",
         "/@{username}",
@@ -130,6 +139,7 @@ def owners(server: LocalServer) -> dict[int, Owner]:
     db, founder = server.runtime.db, server.account()
     server.run(db.transact(lambda tx: tx.run(HUBS, account_id=founder.id)))
     server.run(server.runtime.schedule.stop())
+    server.run(Picker(db, server.clock).run())
     server.run(db.script("ANALYZE"))
     return owners
 
