@@ -179,7 +179,8 @@ def test_wrong_subject_comes_back_with_the_form(admin: Actor) -> None:
 def test_pages_of_an_account_and_a_person_lead_to_the_form(actor: MakeActor, admin: Actor) -> None:
     name = actor().account.username
     link = f"/admin/explore?type=account&subject={name}"
-    assert link in page(admin, f"/admin/accounts/{name}").values("a", "href")
+    for path in (f"/admin/accounts/{name}", f"/@{name}"):
+        assert link in page(admin, path).values("a", "href")
 
 
 def test_page_of_exclusions_is_for_admins_alone(alice: Actor) -> None:
