@@ -3,7 +3,7 @@
     .venv/bin/python -m benchmarks.discovery [--posts 5000000] [--engine sqlite|postgres] [--rounds 200]
 
 As many likes as posts, 100,000 of them in the last day; 50,000 uses of hashtags in that day and 200,000 in the week
-before; 20,000 bounces; 10,000 hubs; a reader who follows 1,000 accounts, each of which follows 50. CPU is that of the
+before; 20,000 bounces; 10,000 hubs; a reader who follows 1,000 accounts with 50 follows each. CPU is that of the
 server, on PostgreSQL with PostgreSQL's own. A step is what holds the event loop without a pause.
 """
 
@@ -36,7 +36,7 @@ FOLLOWING: Final = 1_000
 FOLLOWS: Final = 50
 LIKED_TODAY: Final = 100_000
 APART: Final = DAY // 2 // LIKED_TODAY
-"""Milliseconds between two likes, of which the last was half a day ago."""
+"""Milliseconds between two likes; the last was half a day ago."""
 
 USES: Final = 50_000
 USES_BEFORE: Final = 200_000
