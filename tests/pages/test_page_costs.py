@@ -125,6 +125,14 @@ HUBS: Final = Command(
 """Hubs without posts: a planner that knows of two in all may take them first, and sort what it joins them with."""
 
 
+BOUNCES: Final = Command(
+    "INSERT INTO posts (id, account_id, type, visibility, original_id, created_at, updated_at)"
+    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)"
+    " SELECT 'bounce' || CAST(i AS TEXT), :account_id, 'SHARE', 'PUBLIC', 'original' || CAST(i AS TEXT), 1, 1 FROM n"
+)
+"""A planner that knows of no bounce may walk through an index of them, since it is empty."""
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
     settings = {**ROOMY, **database_settings(request, request.param)}
@@ -137,7 +145,8 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def owners(server: LocalServer) -> dict[int, Owner]:
     owners = {size: make_owner(server, size) for size in (FEW, MANY)}
     db, founder = server.runtime.db, server.account()
-    server.run(db.transact(lambda tx: tx.run(HUBS, account_id=founder.id)))
+    for command in (HUBS, BOUNCES):
+        server.run(db.transact(lambda tx, command=command: tx.run(command, account_id=founder.id)))
     server.run(server.runtime.schedule.stop())
     server.run(Picker(db, server.clock).run())
     server.run(db.script("ANALYZE"))
