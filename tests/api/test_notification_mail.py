@@ -9,13 +9,17 @@ import pytest
 
 from pressroom.clock import DAY, MINUTE, iso
 from pressroom.db import Command, Query
+from pressroom.domains.home.actions import read_queued
 from pressroom.domains.home.models import MAILED
 from pressroom.domains.keys.actions import revoke_key, warn_of_expiry
 from pressroom.domains.keys.models import RevokedBy
 from pressroom.domains.mail.messages import Mail
-from pressroom.domains.notifications.actions import notify, queue_mails
-from pressroom.domains.notifications.models import NotificationType
+from pressroom.domains.notifications.actions import MAIL_JOB, finish_mail, notify, queue_mails
+from pressroom.domains.notifications.models import Bundle, NotificationType
+from pressroom.jobs import queue
+from pressroom.jobs.queue import Job
 from pressroom.jobs.sweeps import run_batches
+from pressroom.jobs.worker import LEASE
 from tests.api.actors import Actor, body_of, new_client, publish, rows
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
@@ -190,6 +194,65 @@ def test_mail_lists_fifty_and_says_that_there_are_more(actor: MakeActor) -> None
     assert mail.text.count("An admin has made a decision") == 50
     assert "- And more.\n" in mail.text
     assert rows(alice.server, WAITING, id=alice.account.id) == []
+
+
+def begin(who: Actor) -> tuple[Job, Bundle]:
+    """Begins the job that mails to somebody, as a worker does that is killed later; the job and its bundle."""
+    server, db = who.server, who.server.runtime.db
+    server.run(run_batches(db, queue_mails))
+    until = server.clock.now() + LEASE
+    jobs: list[Job] = server.run(db.transact(queue.claim, MAIL_JOB, token="killed", until=until, limit=10))
+    (job,) = [each for each in jobs if each.subject == who.account.id]
+    bundle, _ = server.run(db.read(read_queued, who.account.id))
+    return job, bundle
+
+
+def test_mail_of_a_killed_worker_is_sent_by_another_one(actor: MakeActor) -> None:
+    alice, bob = confirm(actor()), actor()
+    want(alice, "comment")
+    comment(bob, publish(alice)["id"])
+    begin(alice)
+    assert mails(alice) == []
+
+    alice.server.clock.advance(LEASE + 1)
+
+    assert len(mails(alice)) == 1
+    assert len(mails(alice)) == 1
+
+
+def test_worker_that_lost_its_lease_neither_loses_nor_doubles_the_next_mail(actor: MakeActor) -> None:
+    alice, bob = confirm(actor()), actor()
+    want(alice, "comment")
+    post_id = publish(alice)["id"]
+    comment(bob, post_id)
+    job, bundle = begin(alice)
+    alice.server.clock.advance(LEASE + 1)
+    assert len(mails(alice)) == 1
+    comment(bob, post_id)
+
+    db = alice.server.runtime.db
+    alice.server.run(db.transact(finish_mail, job, "killed", bundle, was_sent=True))
+
+    assert len(mails(alice)) == 1
+    alice.server.clock.advance(15 * MINUTE)
+    _, second = mails(alice)
+    assert second.text.count("commented on your post") == 1
+
+
+def test_notification_that_arrives_during_a_mail_is_in_the_next(actor: MakeActor) -> None:
+    alice, bob = confirm(actor()), actor()
+    want(alice, "comment")
+    post_id = publish(alice)["id"]
+    comment(bob, post_id)
+    job, bundle = begin(alice)
+    comment(bob, post_id)
+    db = alice.server.runtime.db
+    alice.server.run(run_batches(db, queue_mails))
+
+    alice.server.run(db.transact(finish_mail, job, "killed", bundle, was_sent=False))
+
+    (mail,) = mails(alice)
+    assert mail.text.count("commented on your post") == 1
 
 
 def test_key_that_expires_is_mailed_once_seven_days_before(actor: MakeActor) -> None:

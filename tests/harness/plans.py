@@ -130,6 +130,8 @@ class Postgres:
 
 
 def _literal(value: Value) -> str:
+    if value is None:
+        return "NULL"
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 

@@ -28,6 +28,7 @@ LARGE = (
     "tests/db/test_connector.py",
     "tests/domains/keys/test_scale.py",
     "tests/domains/media/test_videos.py",
+    "tests/domains/notifications/",
     "tests/domains/personal_data/test_archive.py",
     "tests/domains/reading/test_scale.py",
     "tests/domains/webhooks/test_filter_scale.py",

@@ -10,8 +10,13 @@ import trustme
 
 from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Query
+from pressroom.domains.accounts.queries.status import set_verified
 from pressroom.domains.mail import smtp
+from pressroom.domains.mail.messages import Mail
+from pressroom.domains.notifications.actions import notify, queue_mails, read_unread
+from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.sign_in.links import request_reset
+from pressroom.jobs.sweeps import run_batches
 from tests.api.actors import rows
 from tests.api.conftest import server
 from tests.harness.local import LocalServer
@@ -51,6 +56,41 @@ def forgot(local: LocalServer) -> None:
 def left(local: LocalServer) -> tuple[list[str], list[str]]:
     """The errors of the jobs that wait, and of those that are dead."""
     return rows(local, WAITING), rows(local, DEAD)
+
+
+def test_mail_names_the_address_to_unsubscribe_on_one_line(local_server: MakeServer, mails: MakeMails) -> None:
+    mail_server = mails()
+    local = local_server(SMTP_URL=mail_server.url)
+    address = f"https://press.a-name-that-is-rather-long.example.org/unsubscribe/{'A' * 59}"
+
+    local.run(local.runtime.mailer.send(Mail("mira@example.org", "Three notifications", "Hello", address)))
+
+    (received,) = mail_server.received
+    assert received["List-Unsubscribe"] == f"<{address}>"
+    assert received["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+
+
+def test_mail_refused_for_good_leaves_notifications_in_the_app(local_server: MakeServer, mails: MakeMails) -> None:
+    mail_server = mails()
+    local = local_server(SMTP_URL=mail_server.url)
+    account, db = local.account(), local.runtime.db
+    local.run(db.transact(lambda tx: set_verified(tx, account.id, verified=False, email_verified=True)))
+
+    def notify_and_mail() -> None:
+        local.run(db.transact(notify, account.id, NotificationType.KEY_REVOKED))
+        local.run(run_batches(db, queue_mails))
+        local.do_jobs()
+
+    mail_server.rcpt.append("550 5.1.1 No such user")
+    notify_and_mail()
+    assert (len(mail_server.received), len(left(local)[1])) == (0, 1)
+    local.run(run_batches(db, queue_mails))
+    local.do_jobs()
+    assert len(mail_server.received) == 0, "it is not tried again"
+    notify_and_mail()
+    (received,) = mail_server.received
+    assert received.text.count("was revoked") == 1
+    assert local.run(db.read(read_unread, account.id)) == 2
 
 
 def test_mail_scheduled_for_later_is_sent_later(local_server: MakeServer, mails: MakeMails) -> None:
