@@ -7,6 +7,7 @@ import pytest
 from pressroom.domains.explore.picking import Picker
 from tests.api.actors import Actor, body_of, follow, new_client, publish
 from tests.api.conftest import MakeActor
+from tests.harness.browser import OpenTab
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.pages.reader import Page
@@ -196,3 +197,23 @@ def test_suggested_people_follow_the_reader_s_own_graph(server: LocalServer, act
 
     (first, *_) = page(reader).lines(".picks li p")
     assert first == f"{far.account.username} @{far.account.username} Followed by 1 you follow"
+
+
+def test_follow_with_script_takes_the_person_off_the_list_in_place(
+    server: LocalServer, actor: MakeActor, open_tab: OpenTab
+) -> None:
+    reader, near, far, other = actor(), actor(), actor(), actor()
+    follow(reader, near)
+    for whom in (far, other):
+        follow(near, whom)
+    tab = open_tab(server, reader)
+    tab.open("/explore")
+    tab.page.evaluate("window.stayed = true")
+
+    button = tab.page.get_by_role("button", name=f"Follow @{far.account.username}", exact=True)
+    button.press("Enter")
+    button.wait_for(state="detached")
+    tab.page.get_by_role("button", name=f"Follow @{other.account.username}", exact=True).wait_for()
+    assert tab.page.evaluate("window.stayed")
+    followed = [each["username"] for each in body_of(reader.web.get("/api/follows"))["follows"]]
+    assert far.account.username in followed

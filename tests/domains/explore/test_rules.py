@@ -121,6 +121,7 @@ class Model:
     def near(self, reader: int | None, account: int) -> int:
         """How many of those whom the reader follows follow an account."""
         known = {followed for who, followed in self.plan.follows if who == reader}
+        known -= {number for kind, number in self.marks if kind == "suspended"}
         return sum((who, account) in self.plan.follows for who in known)
 
 

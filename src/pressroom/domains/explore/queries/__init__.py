@@ -40,6 +40,11 @@ def _met_sql(author: str) -> str:
     return f"NOT {blocks_sql(':reader', author)} AND NOT {mutes_sql(':reader', author)}"
 
 
+def _unknown_sql(account: str) -> str:
+    """Returns the condition that an account is neither the reader nor followed by the reader."""
+    return f"{account} <> :reader AND NOT {follows_sql(':reader', account)}"
+
+
 class ShownPick(msgspec.Struct):
     """A pick as a reader may see it, with the row of a hub."""
 
@@ -75,17 +80,17 @@ LIST_PICKS: Final = Query(
     f" WHEN 'post' THEN {_POST_STANDS} ELSE h.id IS NOT NULL END ORDER BY k.kind, k.rank",
 )
 
-# The first FURTHER follows of each near account are found by their last one, since SQLite has no lateral joins.
+# SQLite has no lateral joins: of each near account, the follow behind its newest FURTHER ones is found by OFFSET.
 _NEAR: Final = (
     "SELECT f.followed_id AS account_id, coalesce((SELECT e.followed_id FROM follows e"
-    " WHERE e.account_id = f.followed_id ORDER BY e.followed_id DESC LIMIT 1 OFFSET :further), '') AS last_before"
+    " WHERE e.account_id = f.followed_id ORDER BY e.followed_id DESC LIMIT 1 OFFSET :further), '') AS behind"
     " FROM follows f WHERE f.account_id = :reader ORDER BY f.followed_id DESC LIMIT :near"
 )
-_UNKNOWN: Final = f"{{0}} <> :reader AND NOT {follows_sql(':reader', '{0}')}"
 _BY_FOLLOWED: Final = (
     "SELECT g.followed_id AS account_id, count(*) AS followed_by, 0 AS place"
-    f" FROM ({_NEAR}) AS n JOIN follows g ON g.account_id = n.account_id AND g.followed_id > n.last_before"
-    f" WHERE {_UNKNOWN.format('g.followed_id')}"
+    f" FROM ({_NEAR}) AS n JOIN follows g ON g.account_id = n.account_id AND g.followed_id > n.behind"
+    " WHERE (SELECT s.suspended_at FROM accounts s WHERE s.id = n.account_id) IS NULL"
+    f" AND {_unknown_sql('g.followed_id')}"
     " GROUP BY g.followed_id ORDER BY followed_by DESC, g.followed_id DESC LIMIT :candidates"
 )
 
@@ -95,7 +100,7 @@ SUGGEST_PEOPLE: Final = Query(
     " FROM (SELECT account_id, max(followed_by) AS followed_by, max(place) AS place FROM"
     f" (SELECT account_id, followed_by, place FROM ({_BY_FOLLOWED}) AS near"
     " UNION ALL SELECT k.subject, 0, k.rank FROM explore_picks k"
-    f" WHERE k.kind = 'account' AND {_UNKNOWN.format('k.subject')}) AS found GROUP BY account_id) AS c"
+    f" WHERE k.kind = 'account' AND {_unknown_sql('k.subject')}) AS found GROUP BY account_id) AS c"
     f" JOIN accounts a ON a.id = c.account_id WHERE {listed_sql('a')} AND {_met_sql('a.id')}"
     " ORDER BY c.followed_by DESC, c.place, a.id DESC LIMIT :limit",
 )
