@@ -76,7 +76,7 @@ async def index_posts(tx: Tx) -> bool:
         text, known = texts.get(post_id), numbers.get(post_id)
         done.append(post_id)
         if text is not None and text.deleted_at is None:
-            await _index(tx, text, number if known is None else known)
+            await _index(tx, text, number if known is None else known, is_new=known is None)
             number += known is None
         elif known is not None:
             await queries.remove_post(tx, known)
@@ -86,7 +86,7 @@ async def index_posts(tx: Tx) -> bool:
     return len(done) < len(post_ids) or len(post_ids) == BATCH
 
 
-async def _index(tx: Tx, text: IndexedText, number: int) -> None:
+async def _index(tx: Tx, text: IndexedText, number: int, *, is_new: bool) -> None:
     words = words_of_post(
         text.content or "",
         number=number,
@@ -96,7 +96,7 @@ async def _index(tx: Tx, text: IndexedText, number: int) -> None:
         has_link=text.preview_url is not None,
     )
     joined = " ".join(words) if tx.engine == "sqlite" else tsvector(words)
-    await queries.put_post(tx, number=number, post_id=text.id, account_id=text.account_id, words=joined)
+    await queries.put_post(tx, number=number, is_new=is_new, post_id=text.id, account_id=text.account_id, words=joined)
 
 
 async def begin_search(tx: Tx, search: Search, cursor: str | None) -> Line | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -154,7 +154,7 @@ def words_of_post(
     link = has_link or any(entity.kind is EntityKind.URL for entity in found)
     parts = [kind for kind, has in (("media", has_media), ("poll", has_poll), ("link", link)) if has]
     return [
-        *_each_often_enough(words_of(content)),
+        *_each_often_enough(list(words_of(content))),
         *map(tag_word, hashtags(found)),
         *map(part_word, parts),
         author_word(account_id),
@@ -162,11 +162,16 @@ def words_of_post(
     ]
 
 
-def _each_often_enough(words: Iterator[str]) -> Iterator[str]:
+def _each_often_enough(words: list[str]) -> list[str]:
+    """Returns words with fillers in place of those that come too often."""
+    if len(words) <= OCCURRENCES:
+        return words
     counts = Counter[str]()
-    for word in words:
+    for place, word in enumerate(words):
         counts[word] += 1
-        yield word if counts[word] <= OCCURRENCES else FILLER
+        if counts[word] > OCCURRENCES:
+            words[place] = FILLER
+    return words
 
 
 def fts5_query(wanted: Sequence[Phrase], unwanted: Sequence[Phrase]) -> str:

@@ -128,7 +128,7 @@ async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
     post.created. A job indexes its words."""
     await writing.insert_post(tx, post)
     if post.type != PostType.SHARE:
-        await indexing.note_unindexed(tx, post.id)
+        await indexing.insert_unindexed(tx, post.id)
     if post.preview_url is not None:
         await want_card(tx, post.preview_url, post.account_id)
     if content is not None:

@@ -21,6 +21,8 @@ class IndexedText(msgspec.Struct):
     deleted_at: int | None
 
 
+INSERT_UNINDEXED: Final = Command("INSERT INTO unindexed_posts (post_id, changed_at) VALUES (:post_id, :now)")
+
 # An edit locks a row that is there already. Otherwise its commit could come between the reading of the text before and
 # the removal of the row, and the new text would not be indexed.
 NOTE_UNINDEXED: Final = Command(
@@ -42,6 +44,11 @@ FIND_UNINDEXED: Final = Query(str, "SELECT post_id FROM unindexed_posts LIMIT 1"
 def unindexed_sql(post_id: str) -> str:
     """Returns the condition that the search words of a post are out of date; `post_id` is a column with its table."""
     return f"(SELECT 1 FROM unindexed_posts stale WHERE stale.post_id = {post_id}) IS NOT NULL"
+
+
+async def insert_unindexed(tx: Tx, post_id: str) -> None:
+    """Notes that a new post is to be indexed."""
+    await tx.later(INSERT_UNINDEXED, post_id=post_id, now=tx.now)
 
 
 async def note_unindexed(tx: Tx, post_id: str) -> None:

@@ -68,7 +68,6 @@ DELETE_INDEXED: Final = Command("DELETE FROM indexed_posts WHERE number = :numbe
 INSERT_INDEXED: Final = {
     "sqlite": Command(
         "INSERT INTO indexed_posts (number, post_id, account_id) VALUES (:number, :post_id, :account_id)"
-        " ON CONFLICT (number) DO NOTHING"
     ),
     "postgres": Command(
         "INSERT INTO indexed_posts (number, post_id, account_id, words)"
@@ -129,14 +128,16 @@ async def find_matches(
     return await tx.all(FIND_MATCHES[tx.engine], newest_span=spans[0], oldest_span=spans[-1], **values)
 
 
-async def put_post(tx: Tx, *, number: int, post_id: str, account_id: str, words: str) -> None:
+async def put_post(tx: Tx, *, number: int, is_new: bool, post_id: str, account_id: str, words: str) -> None:
     """Indexes a post under a number, in place of its earlier words. `words` are as the engine takes them."""
-    if tx.engine == "sqlite":
-        await tx.run(DELETE_WORDS, number=number)
-        await tx.run(INSERT_WORDS, number=number, words=words)
+    if tx.engine != "sqlite":
+        await tx.later(INSERT_INDEXED[tx.engine], number=number, post_id=post_id, account_id=account_id, words=words)
+        return
+    if is_new:
         await tx.run(INSERT_INDEXED[tx.engine], number=number, post_id=post_id, account_id=account_id)
     else:
-        await tx.run(INSERT_INDEXED[tx.engine], number=number, post_id=post_id, account_id=account_id, words=words)
+        await tx.run(DELETE_WORDS, number=number)
+    await tx.run(INSERT_WORDS, number=number, words=words)
 
 
 async def remove_post(tx: Tx, number: int) -> None:

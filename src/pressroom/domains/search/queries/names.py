@@ -75,15 +75,15 @@ FIND_HUBS: Final = Query(
     " CROSS JOIN hubs h WHERE h.id = w.hub_id",
 )
 
-# A step along the index for each hashtag, however many posts it has.
+# A step along the index for each hashtag, however many posts it has. Of two lower bounds SQLite would use one, and walk
+# from there to the other.
 _NEXT: Final = (
-    "(SELECT t.tag FROM post_tags t WHERE NOT t.hidden AND t.tag >= :first AND t.tag > {after} AND t.tag < :beyond"
-    " ORDER BY t.tag LIMIT 1)"
+    "(SELECT t.tag FROM post_tags t WHERE NOT t.hidden AND t.tag {bound} AND t.tag < :beyond ORDER BY t.tag LIMIT 1)"
 )
 FIND_TAGS: Final = Query(
     FoundTag,
-    f"WITH RECURSIVE found (tag, place) AS (SELECT {_NEXT.format(after=':after')}, 1 UNION ALL"
-    f" SELECT {_NEXT.format(after='found.tag')}, place + 1 FROM found WHERE found.tag IS NOT NULL AND place < :limit)"
+    f"WITH RECURSIVE found (tag, place) AS (SELECT {_NEXT.format(bound='>= :first')}, 1 UNION ALL"
+    f" SELECT {_NEXT.format(bound='> found.tag')}, place + 1 FROM found WHERE found.tag IS NOT NULL AND place < :limit)"
     " SELECT found.tag, (SELECT 1 FROM (SELECT p.account_id FROM post_tags p WHERE NOT p.hidden AND p.tag = found.tag"
     f" ORDER BY p.post_id DESC LIMIT {TAGGED}) AS newest CROSS JOIN accounts a WHERE a.id = newest.account_id"
     f" AND NOT a.is_private AND a.suspended_at IS NULL AND NOT {blocks_sql(':reader', 'a.id')} LIMIT 1) IS NOT NULL"
@@ -110,7 +110,8 @@ async def find_hubs(tx: Tx, prefix: str, *, reader: str, place: tuple[str, str],
 
 async def find_tags(tx: Tx, prefix: str, *, reader: str, after: str, limit: int) -> list[FoundTag]:
     """Returns hashtags that begin with `prefix`, behind the hashtag `after`, in alphabetical order."""
-    return await tx.all(FIND_TAGS, first=prefix, after=after, beyond=_beyond(prefix), reader=reader, limit=limit)
+    first = max(prefix, f"{after}\x01")  # no hashtag lies between, as none holds a control character
+    return await tx.all(FIND_TAGS, first=first, beyond=_beyond(prefix), reader=reader, limit=limit)
 
 
 def _beyond(prefix: str) -> str:

@@ -1,0 +1,142 @@
+"""A search costs what a span of posts costs, beside fifty times as many: by its plans and its work, untimed."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+import pytest
+
+from pressroom.clock import SettableClock
+from pressroom.db import Command, Database, Tx
+from pressroom.db.migrate import migrate
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import connect, open_sqlite
+from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.search import queries
+from pressroom.domains.search.models import span_word
+from pressroom.domains.search.queries import FIND_MATCHES, Match, names
+from tests.harness.plans import UNHURRIED, Asked, Cost, Noting, Postgres, Sqlite
+from tests.services.postgres import PostgresServer
+
+POSTS: Final = 50_000
+SPAN: Final = 1_024
+SPANS: Final = range(POSTS // SPAN, -1, -1)
+PEOPLE: Final = 5_000
+
+LARGE: Final = ("indexed_posts", "account_words", "post_tags")
+
+MAKE_POSTS: Final = """
+INSERT INTO posts (id, account_id, type, content, visibility, created_at, updated_at)
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last})
+SELECT '0000000' || (1000000000000000000 + i), '{author}', 'POST', '', 'PUBLIC', i, i FROM n;
+INSERT INTO post_tags (account_id, post_id, tag, hidden)
+SELECT account_id, id, 'tag' || (created_at % 4), FALSE FROM posts;
+"""
+INDEX: Final = {
+    "sqlite": """
+INSERT INTO indexed_posts (number, post_id, account_id) SELECT created_at, id, account_id FROM posts;
+INSERT INTO indexed_words (rowid, words)
+SELECT created_at, CASE WHEN created_at = 5 THEN 'rare' ELSE 'usual' END || ' common ~' || (created_at / {span})
+FROM posts
+""",
+    "postgres": """
+INSERT INTO indexed_posts (number, post_id, account_id, words)
+SELECT created_at, id, account_id, CAST(CASE WHEN created_at = 5 THEN 'rare:1' ELSE 'usual:1' END
+|| ' common:2 ''~' || (created_at / {span}) || ''':3' AS TSVECTOR) FROM posts;
+ANALYZE
+""",
+}
+MAKE_PEOPLE: Final = """
+INSERT INTO accounts (id, username, username_key, email, email_key, password_hash, display_name, verified,
+email_verified, is_private, is_creator, total_followers, total_following, total_posts, created_at, updated_at)
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {last})
+SELECT 'p' || i, 'p' || i, 'p' || i, 'p' || i, 'p' || i, '', 'P', FALSE, FALSE, FALSE, FALSE, 0, 0, 0, 0, 0 FROM n;
+INSERT INTO account_words (word, account_id) SELECT username_key, id FROM accounts WHERE display_name = 'P';
+"""
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """The engine, and where its database with many posts is."""
+    folder = tmp_path_factory.mktemp("scale")
+    if request.param == "sqlite":
+        place = str(folder / "test.db")
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        place = server.create_database(f"search_scale_{os.getpid()}")
+
+    async def make() -> None:
+        db = await open_database(request.param, place)
+        try:
+            await migrate(db)
+            author = await db.transact(create_account, NewAccount("author", "author@example.org", "no hash"))
+            statements = MAKE_POSTS.format(last=POSTS - 1, author=author.id) + MAKE_PEOPLE.format(last=PEOPLE - 1)
+            await db.script(statements + INDEX[request.param].format(span=SPAN))
+        finally:
+            await db.close()
+
+    asyncio.run(make())
+    return request.param, place
+
+
+async def open_database(engine: str, place: str) -> Database:
+    if engine == "sqlite":
+        return open_sqlite(Path(place), SettableClock())
+    return await open_postgres(place, SettableClock(), options=UNHURRIED)
+
+
+async def read(tx: Tx, asked: list[Asked]) -> dict[str, list[Match]]:
+    """Searches for a word that every post has, for one that the oldest has, and for one that none has."""
+    noting = Noting(tx, asked)
+    found: dict[str, list[Match]] = {}
+    for word in ("common", "rare", "absent"):
+        found[word] = []
+        for spans in [range(span, span - 1, -1) for span in SPANS] if tx.engine == "sqlite" else [SPANS]:
+            query = f'"{word}" AND "{span_word(spans[0])}"' if tx.engine == "sqlite" else f"'{word}' & "
+            found[word] += await queries.find_matches(
+                noting, query, reader="", spans=spans, before=POSTS, oldest=0, limit=21
+            )
+            if found[word]:
+                break
+    await names.find_people(noting, "p", reader="", place=("p", ""), limit=50)
+    await names.find_person(noting, "p7", reader="")
+    await names.find_hubs(noting, "p", reader="", place=("p", ""), limit=50)
+    await names.find_tags(noting, "t", reader="", after="", limit=50)
+    return found
+
+
+async def costs(engine: str, place: str, asked: list[Asked]) -> list[tuple[Command, list[Cost]]]:
+    """What each statement takes, by each of its plans."""
+    if engine == "sqlite":
+        explaining: Sqlite | Postgres = Sqlite(connect(Path(place)))
+        return [(each.command, await explaining.explain(each)) for each in asked]
+    connection = await asyncpg.connect(place)
+    explaining = Postgres(connection, LARGE)
+    try:
+        return [(each.command, await explaining.explain(each)) for each in asked]
+    finally:
+        await connection.close()
+
+
+def test_search_looks_at_spans_by_the_index_of_words(filled: tuple[str, str]) -> None:
+    engine, place = filled
+    asked: list[Asked] = []
+
+    async def work() -> tuple[dict[str, list[Match]], list[tuple[Command, list[Cost]]]]:
+        db = await open_database(engine, place)
+        try:
+            return await db.read(read, asked), await costs(engine, place, asked)
+        finally:
+            await db.close()
+
+    found, explained = asyncio.run(work())
+    numbers = {word: sorted((match.number for match in matches), reverse=True) for word, matches in found.items()}
+    assert numbers == {"common": [*range(POSTS - 1, POSTS - 22, -1)], "rare": [5], "absent": []}
+    for command, plans in explained:
+        for plan in plans:
+            assert engine == "sqlite" or plan.walked == [], plan.plan
+            assert plan.work < 8 * SPAN, (command.text, plan.work, plan.plan)
+            if engine == "postgres" and command is FIND_MATCHES["postgres"]:
+                assert "indexed_posts_words" in plan.indexes, plan.plan
