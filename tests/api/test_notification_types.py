@@ -7,7 +7,7 @@ import pytest
 from pressroom.clock import MINUTE
 from pressroom.db import Command, Query
 from pressroom.domains.follows.queries import insert_block, insert_mute
-from pressroom.domains.moderation.actions import suspend_account
+from pressroom.domains.moderation.actions import delete_account, suspend_account
 from tests.api.actors import Actor, Json, body_of, publish, rows
 from tests.api.conftest import MakeActor
 from tests.harness.roomy import ROOMY
@@ -257,6 +257,25 @@ def test_bounce_of_a_bounce_notifies_author_of_original(actor: MakeActor) -> Non
 
     assert brief(alice) == [("bounce", name(carol))]
     assert heard(bob) == []
+
+
+def test_likes_and_bounces_of_a_deleted_account_name_another_one(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    both, alone = publish(alice), publish(alice)
+    for post, people in ((both, (bob, carol)), (alone, (carol,))):
+        for who in people:
+            like(who, post)
+            bounce(who, post)
+    comment(carol, both)
+
+    carol.server.run(carol.server.runtime.db.transact(delete_account, name(carol)))
+    carol.server.do_jobs()
+
+    assert [(each["type"], each["postId"], each["actor"]["username"], each["others"]) for each in heard(alice)] == [
+        ("bounce", both["id"], name(bob), 0),
+        ("like", both["id"], name(bob), 0),
+    ]
+    assert len(rows(alice.server, ROWS, account_id=alice.account.id)) == 2
 
 
 def test_quotes_notify_one_by_one(actor: MakeActor) -> None:

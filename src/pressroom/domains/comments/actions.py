@@ -40,11 +40,11 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
     parent = await _parent(tx, caller, post_id, draft.parent_id) if draft.parent_id is not None else None
     comment = _comment(tx, caller, post_id, draft, parent)
     await queries.insert_comment(tx, comment)
-    await _notify(tx, post, comment, parent)
     # Adding an endpoint locks the account too. Without this lock the event could be queued neither for a replaced
     # endpoint nor for the one that takes its place.
     await lock_account(tx, caller.account.id)
     await emit(tx, comment_created(comment), account_id=caller.account.id)
+    await _notify(tx, post, comment, parent)
     return comment
 
 

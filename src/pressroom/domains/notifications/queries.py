@@ -86,9 +86,10 @@ ERASE_RECEIVED: Final = Command(
     " (SELECT id FROM notifications WHERE account_id = :account_id ORDER BY id LIMIT :batch)"
 )
 
+# Those of likes and bounces are left to `replace_actor`, as each like and bounce is taken back: others may stand.
 ERASE_CAUSED: Final = Command(
-    "DELETE FROM notifications WHERE (account_id, id) IN"
-    " (SELECT account_id, id FROM notifications WHERE actor_id = :account_id ORDER BY account_id, id LIMIT :batch)"
+    "DELETE FROM notifications WHERE (account_id, id) IN (SELECT account_id, id FROM notifications"
+    " WHERE actor_id = :account_id AND type NOT IN ('like', 'bounce') ORDER BY account_id, id LIMIT :batch)"
 )
 
 
@@ -260,7 +261,10 @@ async def save_setting(tx: Tx, account_id: str, notification_type: NotificationT
 
 
 async def erase_notifications(tx: Tx, account_id: str, batch: int) -> int:
-    """Removes settings of an account, and notifications that it received or caused; returns the larger number."""
+    """Removes settings of an account, and notifications that it received or caused; returns the larger number.
+
+    Likes and bounces of others' posts keep their notifications (`replace_actor`).
+    """
     await tx.run(ERASE_SETTINGS, account_id=account_id)
     received = await tx.run(ERASE_RECEIVED, account_id=account_id, batch=batch)
     return max(received, await tx.run(ERASE_CAUSED, account_id=account_id, batch=batch))
