@@ -37,7 +37,7 @@ FOLLOW_MANY: Final = Command(
 )
 COUNT_FOLLOWS: Final = Command("UPDATE accounts SET total_following = :count WHERE id = :reader")
 SET_NEWEST: Final = Command(
-    "UPDATE accounts SET last_post_id = (SELECT max(p.id) FROM posts p WHERE p.account_id = accounts.id)"
+    "UPDATE accounts SET last_entry_id = (SELECT max(p.id) FROM posts p WHERE p.account_id = accounts.id)"
     " WHERE id LIKE '0000001%'"
 )
 

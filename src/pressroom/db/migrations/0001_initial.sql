@@ -37,8 +37,8 @@ CREATE TABLE accounts (
     public_posts BIGINT NOT NULL DEFAULT 0,         -- posts that are not deleted, by visibility: the numbers that a
     followers_posts BIGINT NOT NULL DEFAULT 0,      -- profile shows to other accounts
     connections_posts BIGINT NOT NULL DEFAULT 0,
-    last_post_id TEXT NOT NULL DEFAULT '',          -- the newest post and clip, deleted or not: timelines begin with
-    last_clip_id TEXT NOT NULL DEFAULT '',          -- the accounts that have the newest ones
+    last_entry_id TEXT NOT NULL DEFAULT '',         -- the newest post or clip, deleted or not: timelines begin with the
+                                            -- accounts that have the newest one
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     suspended_at BIGINT,                    -- nothing of the account is shown, and its owner cannot sign in

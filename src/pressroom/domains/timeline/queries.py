@@ -9,29 +9,35 @@ from pressroom.db import Query, Tx, Value, sql
 from pressroom.domains.follows.queries import follows_sql, mutes_sql
 from pressroom.domains.timeline.models import Author, Hub
 
+FOLLOWED: Final = 100_000
+"""How many follows of a reader one look for the newest authors reads."""
+
 SLOTS: Final = 12
 """Sources that one statement lists."""
 
 
-def _newest(table: str, last: str) -> str:
-    """Returns the id of an account's newest row of a table below `before`: at once, unless it has one since then."""
+def _newest(table: str) -> str:
+    """Returns the id of an account's newest row of a table below `before`; NULL when it has no newer entry."""
     return (
-        f"CASE WHEN a.{last} < :before THEN a.{last} ELSE coalesce((SELECT n.id FROM {table} n"
-        f" WHERE n.account_id = e.id AND n.id < :before ORDER BY n.id DESC LIMIT 1), '') END"
+        f"CASE WHEN b.last >= :before THEN coalesce((SELECT n.id FROM {table} n WHERE n.account_id = b.id"
+        " AND n.id < :before ORDER BY n.id DESC LIMIT 1), '') END"
     )
 
 
-# One look for each followed account, and one more for those that wrote something since the page's beginning.
+# One look for each followed account, and two more for those with an entry since the page's beginning. It is a subquery
+# for one value: a join would read all accounts, on PostgreSQL. The first LIMIT keeps SQLite from asking several times.
 LIST_AUTHORS: Final = Query(
     Author,
-    "SELECT s.id, s.newest, s.has_clips,"
+    "SELECT s.id, s.newest, (SELECT c.id FROM clips c WHERE c.account_id = s.id LIMIT 1) IS NOT NULL AS has_clips,"
     f" (s.id = :reader OR {follows_sql('s.id', ':reader')}) AS followed_back, {mutes_sql(':reader', 's.id')} AS muted"
-    " FROM (SELECT b.id, CASE WHEN b.post < b.clip THEN b.clip ELSE b.post END AS newest, b.clip <> '' AS has_clips"
-    f" FROM (SELECT e.id, {_newest('posts', 'last_post_id')} AS post, {_newest('clips', 'last_clip_id')} AS clip"
+    " FROM (SELECT d.id,"
+    " CASE WHEN d.post IS NULL THEN d.last WHEN d.post < d.clip THEN d.clip ELSE d.post END AS newest"
+    f" FROM (SELECT b.id, b.last, {_newest('posts')} AS post, {_newest('clips')} AS clip FROM (SELECT e.id,"
+    " (SELECT a.last_entry_id FROM accounts a WHERE a.id = e.id AND a.suspended_at IS NULL) AS last"
     " FROM (SELECT f.followed_id AS id FROM follows f WHERE f.account_id = :reader"
-    " UNION ALL SELECT own.id FROM accounts own WHERE own.id = :reader) AS e"
-    " JOIN accounts a ON a.id = e.id WHERE a.suspended_at IS NULL AND (a.last_post_id <> '' OR a.last_clip_id <> '')"
-    ") AS b ORDER BY newest DESC LIMIT :limit) AS s WHERE s.newest <> '' ORDER BY s.newest DESC",
+    " UNION ALL SELECT own.id FROM accounts own WHERE own.id = :reader) AS e LIMIT :looked_at) AS b"
+    " WHERE b.last > '') AS d ORDER BY newest DESC LIMIT :limit) AS s"
+    " WHERE s.newest <> '' ORDER BY s.newest DESC",
 )
 
 
@@ -108,7 +114,7 @@ LIST_OF_HUBS: Final = Query(
 async def list_authors(tx: Tx, reader: str, *, before: str, limit: int) -> list[Author]:
     """Returns the reader and those of the accounts that they follow which have the newest entries below `before`,
     newest first."""
-    return await tx.all(LIST_AUTHORS, reader=reader, before=before, limit=limit)
+    return await tx.all(LIST_AUTHORS, reader=reader, before=before, looked_at=FOLLOWED, limit=limit)
 
 
 async def list_hubs(tx: Tx, reader: str, *, before: str, limit: int) -> list[Hub]:
@@ -136,15 +142,17 @@ async def list_of_hubs(tx: Tx, reader: str, hubs: Sequence[Hub], *, before: str,
     return await tx.all(LIST_OF_HUBS, reader=reader, before=before, limit=limit, **values)
 
 
-_NEWEST: Final = (
-    "SELECT id, account_id FROM posts WHERE {0} UNION ALL SELECT id, account_id FROM clips WHERE {0}"
-    " ORDER BY id DESC LIMIT :looked_at"
+# The limit of each part keeps PostgreSQL from sorting whole tables.
+_NEWEST: Final = " UNION ALL ".join(
+    f"SELECT id, account_id FROM (SELECT id, account_id FROM {table} WHERE {{0}} ORDER BY id DESC LIMIT :looked_at)"
+    f" AS {table[0]}"
+    for table in ("posts", "clips")
 )
+_NEWEST_FIRST: Final = "ORDER BY id DESC LIMIT :looked_at"
 _OF_SOURCE: Final = f"(newest.account_id = :reader OR {follows_sql(':reader', 'newest.account_id')})"
 
 
-# Both engines merge the indexes of posts and clips, and stop at `limit` ids that were found.
-@sql.all(f"SELECT id FROM ({_NEWEST.format('id < :before')}) AS newest WHERE {_OF_SOURCE} LIMIT :limit")
+@sql.all(f"SELECT id FROM ({_NEWEST.format('id < :before')} {_NEWEST_FIRST}) AS newest WHERE {_OF_SOURCE} LIMIT :limit")
 async def walk_newest(tx: Tx, reader: str, *, before: str, looked_at: int, limit: int) -> list[str]:
     """Returns the newest ids of posts and clips by the reader and followed accounts, visible or not, among the newest
     `looked_at` of all below `before`."""
@@ -163,7 +171,8 @@ class Recent(msgspec.Struct):
 FIND_RECENT: Final = Query(
     Recent,
     "SELECT count(*) AS looked_at, coalesce(max(id), :after) AS newest,"
-    f" count(CASE WHEN {_OF_SOURCE} THEN 1 END) AS found FROM ({_NEWEST.format('id > :after')}) AS newest",
+    f" count(CASE WHEN {_OF_SOURCE} THEN 1 END) AS found FROM ({_NEWEST.format('id > :after')} {_NEWEST_FIRST})"
+    " AS newest",
 )
 
 

@@ -66,7 +66,7 @@ _STATUS: Final = "SELECT id, is_private, suspended_at FROM accounts WHERE id = :
 ADD_POSTS: Final = Command(
     "UPDATE accounts SET total_posts = total_posts + :total, public_posts = public_posts + :public,"
     " followers_posts = followers_posts + :followers, connections_posts = connections_posts + :connections,"
-    " last_post_id = CASE WHEN last_post_id < :last THEN :last ELSE last_post_id END WHERE id = :account_id"
+    " last_entry_id = CASE WHEN last_entry_id < :last THEN :last ELSE last_entry_id END WHERE id = :account_id"
 )
 
 ADD_FOLLOWERS: Final = Command("UPDATE accounts SET total_followers = total_followers + :count WHERE id = :account_id")
@@ -151,7 +151,7 @@ async def add_posts(tx: Tx, account_id: str, by_visibility: Mapping[str, int], *
 
 @sql.run(
     "UPDATE accounts SET updated_at = :now,"
-    " last_clip_id = CASE WHEN last_clip_id < :clip_id THEN :clip_id ELSE last_clip_id END WHERE id = :account_id"
+    " last_entry_id = CASE WHEN last_entry_id < :clip_id THEN :clip_id ELSE last_entry_id END WHERE id = :account_id"
 )
 async def note_clip(tx: Tx, account_id: str, clip_id: str) -> None:
     """Notes an account's new clip, and locks the account until the transaction ends."""
