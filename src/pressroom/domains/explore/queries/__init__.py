@@ -10,13 +10,13 @@ from pressroom.db import Command, Query, Tx, Value, sql
 from pressroom.domains.explore.models import Pick, PickKind, SuggestedPerson
 from pressroom.domains.follows.queries import blocks_sql, follows_sql, mutes_sql
 
-NEAR: Final = 16
+NEAR: Final = 12
 """Followed accounts whose follows are looked at for people to follow: those with the newest accounts."""
 
-FURTHER: Final = 16
+FURTHER: Final = 12
 """Follows of each of them that are looked at."""
 
-CANDIDATES: Final = 30
+CANDIDATES: Final = 24
 """People of these, the most followed, that are looked at closely."""
 
 _ACCOUNT: Final = "'account'"
