@@ -17,7 +17,7 @@ SEARCHES = (
     '"even odd"',  # words that never follow each other
     "even odd -word",
     "from:author -word",
-    " ".join(f"w{number}" for number in range(60)),
+    " ".join(f"w{number}" for number in range(45)),
     "字" * 200,
 )
 
