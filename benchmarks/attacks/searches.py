@@ -17,8 +17,8 @@ SEARCHES = (
     '"even odd"',  # words that never follow each other
     "even odd -word",
     "from:author -word",
-    " ".join(f"w{number}" for number in range(45)),
-    "字" * 200,
+    " ".join(f"w{number}" for number in range(24)),
+    "字" * 25,
 )
 
 

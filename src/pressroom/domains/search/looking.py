@@ -67,5 +67,5 @@ async def search_posts(
             next_cursor = await db.read(find_cut, cut)
             return FoundPosts(shown, next_cursor, is_complete=next_cursor is None)
         spans = min(spans * 2, MOST_SPANS) if now - step_began < QUICK else max(1, spans // 2)
-        before, most = looked.rest, BATCH
+        before = looked.rest
         await asyncio.sleep(0)  # A step never suspends on SQLite, and other requests wait.

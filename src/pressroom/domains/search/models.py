@@ -49,6 +49,11 @@ class Search(msgspec.Struct, frozen=True):
     until: int | None = None
 
     @property
+    def words(self) -> int:
+        """Returns how many words it has; of a run without spaces, pairs of characters."""
+        return sum(map(len, (*self.wanted, *self.unwanted)))
+
+    @property
     def is_empty(self) -> bool:
         """Returns whether there is no condition."""
         return self == Search()

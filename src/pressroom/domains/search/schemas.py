@@ -23,6 +23,9 @@ from pressroom.web.routing import QueryParameter
 LONGEST: Final = 200
 """Characters of a search."""
 
+MOST_WORDS: Final = 24
+"""Words of a search for posts. SQLite compares the places of all of them in each post that has them, in one step."""
+
 LONGEST_CURSOR: Final = 2_000
 
 
@@ -91,6 +94,9 @@ def read_asked(query: str) -> Asked:
     search = parse_search(text)
     if text and not _has_word(text, SearchKind(kind), search):
         field_errors.append(FieldError("q", Code.TOO_SHORT, "This holds no word: give letters or digits."))
+    if kind == SearchKind.POSTS and search.words > MOST_WORDS:
+        message = f"A search has at most {MOST_WORDS} words; this has {search.words}."
+        field_errors.append(FieldError("q", Code.TOO_MANY, message))
     if field_errors:
         raise Invalid(field_errors)
     return Asked(SearchKind(kind), text, search, page, place)
