@@ -201,7 +201,7 @@ def of_sqlite(file: Path, statement: str) -> list[tuple[object, ...]]:
 
 def tables_of(origin: Origin) -> list[str]:
     found = of_sqlite(origin.database, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main'")
-    return sorted({str(name) for (name,) in found} - OF_THE_DATABASE - {"_litestream_seq"})
+    return sorted({str(name) for (name,) in found} - OF_THE_DATABASE - {"_litestream_seq", "sqlite_schema"})
 
 
 @pytest.mark.parametrize("store", ["disk", "s3"])
