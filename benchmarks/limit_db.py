@@ -24,6 +24,7 @@ from pressroom.domains.keys.queries import FIND_BEARER
 from pressroom.domains.keys.secret import hash_secret
 from pressroom.domains.limits.queries import SPEND_QUOTA
 from pressroom.domains.posts.models import BARE, Post, PostType
+from pressroom.domains.posts.queries.indexing import INSERT_UNINDEXED
 from pressroom.domains.posts.queries.writing import INSERT_POST, post_values
 from pressroom.domains.webhooks.queries.deliveries import LOCK_SUBSCRIPTIONS
 from pressroom.ids import new_id
@@ -34,6 +35,7 @@ WRITES: Final[tuple[Command, ...]] = (
     CLAIM,
     SPEND_QUOTA,
     INSERT_POST,
+    INSERT_UNINDEXED,
     ADD_POSTS,
     INSERT_EVENT,
     LOCK_SUBSCRIPTIONS,
@@ -83,7 +85,8 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[tuple[Va
             {**identity, "body": "", "body_hash": "", "now": now, "expired": now - DAY},
             {"account_id": account_id, "day": now // DAY, "quota": 1_000_000_000},
             post_values(post),
-            {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0},
+            {"post_id": post.id, "now": now},
+            {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0, "last": post.id},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",
                 "data": EVENT, "now": now, "trace": None,

@@ -79,7 +79,7 @@ def test_signing_in_and_out(mira: Browser) -> None:
     assert goes_to(mira.sign_in()) == "/"
     assert goes_to(mira.ask("GET", "/login?next=/settings/keys")) == "/settings/keys", "signed in already"
     settings = mira.page(SECURITY)
-    assert one(settings, "header form").attributes == {"method": "post", "action": "/logout"}
+    assert one(settings, "header form[method=post]").attributes == {"method": "post", "action": "/logout"}
     token = mira.cookies["session"]
     out = mira.ask("POST", "/logout", data={})
     assert goes_to(out).startswith("/?done=signed-out")
