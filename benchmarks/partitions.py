@@ -65,7 +65,7 @@ _DELIVERIES: Final = """INSERT INTO deliveries (account_id, webhook_id, event_id
 
 
 class Found(msgspec.Struct):
-    """What a cycle showed: bytes before and after, seconds of the drops, latencies of creates (milliseconds)."""
+    """The result of a cycle: bytes before and after, seconds of the drops, latencies of creates (milliseconds)."""
 
     filled: int
     left: int

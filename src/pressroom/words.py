@@ -26,7 +26,7 @@ _UNSPACED: Final = (
     "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"  # Hangul: words have endings that no space separates
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u1780-\u17d3\u17d7\u17dc\u17dd\u1000-\u103f\u1050-\u109f"
 )
-"""What a class of a regular expression holds: Han, kana, Hangul, Thai, Lao, Khmer and Myanmar."""
+"""Ranges of a regular expression's character class: Han, kana, Hangul, Thai, Lao, Khmer and Myanmar."""
 
 # Those that spell a vowel or another consonant, as in scripts of India and in kana, stay.
 _DIACRITICS: Final = re.compile(
@@ -100,7 +100,7 @@ def _is_mark(number: int) -> bool:
 
 
 def _as_ranges(numbers: Iterator[int]) -> Iterator[str]:
-    """Yields what a class of a regular expression holds for numbers in their order."""
+    """Yields the ranges of a character class for sorted code points."""
     for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
         group = [number for _, number in run]
         yield f"{chr(group[0])}-{chr(group[-1])}"

@@ -52,7 +52,7 @@ def work(server: LocalServer) -> None:
 
 
 def mails(who: Actor) -> list[Mail]:
-    """Sends what is due; the mails to the account, oldest first."""
+    """Sends due mails; returns those to the account, oldest first."""
     work(who.server)
     kept = who.server.runtime.mailer.kept
     assert kept is not None

@@ -1,4 +1,4 @@
-"""Search of posts over HTTP: what is found, by whom, and what is refused."""
+"""Search of posts over HTTP: results for each reader, and refusals."""
 
 import time
 from typing import Final

@@ -36,7 +36,7 @@ _BLOCKS: Final = "the condition blocks_sql: neither of two accounts sees anythin
 _MUTES: Final = "the condition mutes_sql: an account does not meet another one in lists of its own"
 _HEARD: Final = "the condition HIDDEN and the number OTHERS of a notification, which are read with it"
 
-_NAMES: Final = "accounts, hubs and hashtags are searched by name, with what the reader is to them"
+_NAMES: Final = "accounts, hubs and hashtags are searched by name, with the reader's relation to them"
 
 _STEPS: Final = "which of the first steps an account has done"
 

@@ -178,7 +178,7 @@ def _expected() -> frozenset[str]:
 
 @cache
 def _expected_of_postgres() -> frozenset[str]:
-    """Returns the facts of what the migrations make on PostgreSQL alone: its indexes of other kinds."""
+    """Returns the facts of the indexes that the migrations make on PostgreSQL alone."""
     found = [match for migration in all_migrations() for match in _OF_POSTGRES.finditer(migration.sql)]
     return frozenset(f"the index {match[1]} of {match[2]} ({match[3]})" for match in found)
 

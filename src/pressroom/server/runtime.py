@@ -68,7 +68,7 @@ DUE: Final[tuple[tuple[str, Batch], ...]] = (
     ("keys that expire soon", warn_of_expiry),
     ("mail about notifications", queue_mails),
 )
-"""What a sweep does beside the removal of rows, by its name in the log."""
+"""The work of a sweep beside the removal of rows, by its name in the log."""
 
 WRITTEN = (
     *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),

@@ -210,7 +210,7 @@ async def apply(tx: Tx, kept: Kept, change: Change) -> None:
 async def check_reader(
     tx: Tx, kept: Kept, model: Model, picked: list[int], people: list[int], reader: int | None
 ) -> None:
-    """Holds what a reader is shown to the model, and each post to its permalink."""
+    """Compares a reader's page with the model, and each post with its permalink."""
     reader_id = "" if reader is None else kept.accounts[reader]
     found = await open_explore(tx, reader_id)
 

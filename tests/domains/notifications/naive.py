@@ -169,7 +169,7 @@ class Naive:
         ]
 
     def shown(self, reader: int) -> Iterator[Shown]:
-        """What an account's list shows, newest first."""
+        """The notifications of an account's list, newest first."""
         for row in reversed(self.rows[reader]):
             post = None if row.post is None else self.posts[row.post]
             comment = None if row.comment is None else self.comments[row.comment]

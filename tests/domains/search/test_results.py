@@ -267,7 +267,7 @@ class World:
         ]
 
     async def found(self, reader: int, text: str, budget: float) -> list[str]:
-        """The ids of what is found, page by page. Each has a permalink for the reader."""
+        """The ids of the results, page by page. Each has a permalink for the reader."""
         account_id, ids, cursor = self.accounts[reader].id, list[str](), None
         while True:
             search = parse_search(f"{self.word} {text}")

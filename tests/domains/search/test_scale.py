@@ -1,4 +1,4 @@
-"""A search costs what a span of posts costs, beside fifty times as many: by its plans and its work, untimed."""
+"""The cost of a search is that of a span of posts, also beside fifty times as many: by plans and work, untimed."""
 
 import asyncio
 import os

@@ -66,7 +66,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class World:
-    """Everything that a reader's timeline depends on. Pairs are of whoever does it, and to whom."""
+    """The state that a reader's timeline depends on. Pairs are (acting account, other account)."""
 
     follows: frozenset[Pair]
     blocks: frozenset[Pair]

@@ -328,7 +328,7 @@ CREATE TABLE follow_requests (
 );
 CREATE INDEX follow_requests_waiting ON follow_requests (followed_id, id);
 
--- Two accounts of which one blocks the other: neither sees anything of the other. There is a row for each direction, so
+-- Two accounts, one blocking the other: neither sees anything of the other. There is a row for each direction, so
 -- that one look tells. Retention: until it is taken back.
 CREATE TABLE blocks (
     account_id TEXT NOT NULL REFERENCES accounts (id),
@@ -723,7 +723,7 @@ CREATE INDEX reports_reporter ON reports (reporter_id, id);
 
 -- explore ---------------------------------------------------------------------------------------------------------------
 
--- A pick of explore: what the job found last. What a reader may see of it is decided at each read.
+-- A pick of the last run of explore's job. Each read decides whether its reader may see it.
 -- Retention: until the job replaces all of them, every five minutes.
 CREATE TABLE explore_picks (
     kind TEXT NOT NULL,                     -- tag, post, account, hub

@@ -11,7 +11,7 @@ class Following(msgspec.Struct, frozen=True):
 
 
 class Relation(Following, frozen=True):
-    """What an account has set towards another one, and whether the other one blocks it."""
+    """An account's settings towards another one, and whether the other one blocks it."""
 
     blocked: bool = False
     muted: bool = False

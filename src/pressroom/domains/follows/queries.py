@@ -108,7 +108,7 @@ async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
 
 
 async def find_relation(tx: Tx, *, account_id: str, other_id: str) -> Relation:
-    """Returns what the account has set towards the other one, and whether that one blocks it."""
+    """Returns the account's settings towards the other one, and whether that one blocks it."""
     return await tx.one(FIND_RELATION, account_id=account_id, other_id=other_id) or Relation(False)
 
 

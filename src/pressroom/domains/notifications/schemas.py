@@ -156,7 +156,7 @@ class EditNotificationSettings(Body, rename=None):
 
 
 class Unsubscribe(Body):
-    """What is not to be mailed any more. Mail programs send `List-Unsubscribe` (RFC 8058): then it is everything."""
+    """The types to mail no longer. The request of a mail program (`List-Unsubscribe`, RFC 8058) means all."""
 
     only: Annotated[
         NotificationType | None, Meta(description="This type alone; null: everything about notifications.")

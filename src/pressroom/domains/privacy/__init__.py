@@ -1,1 +1,1 @@
-"""Blocks, mutes and word filters: what an account does not want to meet (docs/privacy.md)."""
+"""Blocks, mutes and word filters (docs/privacy.md)."""

@@ -13,7 +13,7 @@ from pressroom.domains.search.actions import begin_search, find_cut, look_furthe
 from pressroom.domains.search.models import Search
 
 BUDGET: Final = 0.2
-"""Seconds after which a search ends with what it has found."""
+"""Seconds after which a search ends with its results so far."""
 
 QUICK: Final = 0.002
 """Seconds; after a step that took less, the next one looks at twice as many spans."""

@@ -1,4 +1,4 @@
-"""What a search asks for, parsed from its text (docs/search.md#operators), and the words by which a post is found."""
+"""A search, parsed from its text (docs/search.md#operators), and the indexed words of a post."""
 
 import re
 from collections import Counter
@@ -71,7 +71,7 @@ class _Parts(msgspec.Struct):
 
 
 def parse_search(text: str) -> Search:
-    """Returns what a text asks for. No text is wrong: whatever is no operator is words."""
+    """Parses the text of a search. No text is an error: all but operators are words."""
     parts = _Parts()
     for minus, quoted, plain in _PART.findall(text):
         if plain and _take_operator(parts, plain, without=bool(minus)):
@@ -89,7 +89,7 @@ def parse_search(text: str) -> Search:
 
 
 def _take_operator(parts: _Parts, text: str, *, without: bool) -> bool:
-    """Adds the condition of an operator. Returns False for what is none."""
+    """Adds the condition of an operator. Returns False when the text is no operator."""
     phrases = parts.unwanted if without else parts.wanted
     if tag := _tag_of(text):
         phrases[tag_word(tag),] = None

@@ -132,7 +132,7 @@ def _later(prefix: str, place: Place | None) -> Place:
 def _is_first(word: str, words: Sequence[str], prefixes: Sequence[str]) -> bool:
     """Returns whether a name has all prefixes, and `word` is the first of its words with that which is looked for.
 
-    So a name of which several words have it is listed once.
+    So a name is listed once, even when several of its words match.
     """
     if any(all(not each.startswith(prefix) for each in words) for prefix in prefixes[1:]):
         return False

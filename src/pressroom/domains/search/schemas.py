@@ -30,7 +30,7 @@ LONGEST_CURSOR: Final = 2_000
 
 
 class SearchKind(StrEnum):
-    """What is searched for."""
+    """The kind of results of a search."""
 
     POSTS = "posts"
     PEOPLE = "people"
@@ -46,7 +46,7 @@ PARAMETERS: Final = (
         {"type": "string", "minLength": 1, "maxLength": LONGEST},
     ),
     QueryParameter(
-        "kind", "What is searched for.", {"type": "string", "enum": list(SearchKind), "default": SearchKind.POSTS}
+        "kind", "The kind of results.", {"type": "string", "enum": list(SearchKind), "default": SearchKind.POSTS}
     ),
 )
 
@@ -72,7 +72,7 @@ class SearchOut(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True
 
 
 class Asked(msgspec.Struct):
-    """What a query string asks for. `search` is that of posts; `page.cursor` and `place` say where the page begins."""
+    """A parsed query string. `search` is that of posts; the page begins at `page.cursor` or `place`."""
 
     kind: SearchKind
     text: str
@@ -82,7 +82,7 @@ class Asked(msgspec.Struct):
 
 
 def read_asked(query: str) -> Asked:
-    """Returns what a query string asks for. Raises Invalid with everything that is wrong."""
+    """Parses a query string. Raises Invalid with all of its faults."""
     given = parse_query(query)
     field_errors: list[FieldError] = []
     kind = given.get("kind", SearchKind.POSTS)
@@ -110,7 +110,7 @@ def cursor_of(place: Place | None) -> str | None:
 def _page(
     query: str, cursor: str | None, kind: SearchKind, field_errors: list[FieldError]
 ) -> tuple[Page, Place | None]:
-    """Returns the page of a query string: of posts a cursor is an id, of names a place. Adds what is wrong with it."""
+    """Returns the page of a query string, and adds its faults. The cursor of posts is an id, that of names a place."""
     page, place = Page(1), None
     try:
         page = read_page(query)

@@ -34,7 +34,7 @@ async def read_timeline(tx: Tx, reader: str, follows: int, before: str, limit: i
     Args:
         tx: The transaction.
         reader: The id of the reader's account.
-        follows: How many accounts the reader follows, about: it decides what is read first, not what is found.
+        follows: The approximate number of followed accounts. It decides the order of reads, not the result.
         before: The id below which the page begins.
         limit: How many entries the page has at the most.
     """

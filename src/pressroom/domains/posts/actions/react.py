@@ -98,7 +98,7 @@ def choice_errors(choices: list[int], options: int, *, multiple: bool) -> list[F
 async def _forget_like(tx: Tx, post_id: str, account_id: str) -> None:
     """Has the notification of a post's likes name another account, once the one that it names has taken its like back.
 
-    The post is locked: whoever likes it next comes after this.
+    The post is locked: a later like waits for this transaction.
     """
     other = await reactions.find_liker(tx, post_id)
     await replace_actor(

@@ -63,7 +63,7 @@ async def claim_unindexed(tx: Tx, limit: int) -> list[str]:
 
 
 async def find_texts(tx: Tx, post_ids: Sequence[str]) -> list[IndexedText]:
-    """Returns what is indexed of the posts with these ids, at most BATCH, deleted or not, in no order."""
+    """Returns the indexed columns of the posts with these ids, at most BATCH, deleted or not, in no order."""
     return await tx.all(FIND_TEXTS, **spread("id", post_ids))
 
 

@@ -35,7 +35,7 @@ LOOKED_AT: Final = 50
 
 
 def _one_heard_of(reacted: str) -> str:
-    """Returns the statement that finds an account of which the author of a post hears, among those in `reacted`."""
+    """Returns the statement that finds an account in `reacted` whose act may notify the author of a post."""
     return (
         f"SELECT r.account_id FROM posts p CROSS JOIN ({reacted} ORDER BY account_id DESC LIMIT {LOOKED_AT}) r"
         " JOIN accounts a ON a.id = r.account_id WHERE p.id = :post_id AND r.account_id <> p.account_id"

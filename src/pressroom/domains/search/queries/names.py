@@ -10,7 +10,7 @@ from pressroom.domains.hubs.models import Hub
 from pressroom.domains.hubs.queries import HUB_COLUMNS
 
 TAGGED: Final = 100
-"""The newest posts of a hashtag of which one must be visible for the hashtag to be listed."""
+"""How many of a hashtag's newest posts are looked at; the hashtag is listed when one of them is visible."""
 
 
 class FoundPerson(msgspec.Struct):
