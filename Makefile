@@ -97,9 +97,11 @@ bench: .venv/.develop ## Measure speed beside its limits, in the same run
 	@$(BIN)/python -m benchmarks.deliveries
 	@$(BIN)/python -m benchmarks.media
 
-bench-growth: .venv/.develop ## Measure what POSTS=5000000 posts and events in the database make dearer, and searches beside them
+bench-growth: .venv/.develop ## Measure the cost of POSTS=5000000 posts: requests, timelines, searches and explore beside them
 	@$(BIN)/python -m benchmarks.growth --posts $${POSTS-5000000}
+	@$(BIN)/python -m benchmarks.timeline --posts $${POSTS-5000000}
 	@$(BIN)/python -m benchmarks.searching --posts $${POSTS-5000000}
+	@$(BIN)/python -m benchmarks.discovery --posts $${POSTS-5000000}
 
 dist: .venv/.serve ## Build wheel and source archive, in dist/
 	@rm -rf dist

@@ -8,6 +8,7 @@ import pytest
 from tests.api.actors import Actor, body_of, field_errors, nobody, objections, publish, refusal
 from tests.api.conftest import MakeActor
 from tests.harness.roomy import ROOMY
+from tests.media.uploads import ready_clip
 
 SETTINGS = ROOMY
 GONE = (404, "Not found")
@@ -103,6 +104,21 @@ def test_neither_side_of_a_block_reaches_a_post_of_the_other(actor: MakeActor) -
         assert [refusal(each) for each in tries] == [GONE] * len(tries)
         assert who.web.get(f"/post/{posts[whom.account.id]}").status_code == 404
         assert nobody.get(f"{who.server.base_url}{path}").status_code == 200
+
+
+def test_clips_and_lists_leave_out_the_other_side_of_a_block(actor: MakeActor) -> None:
+    alice, bob = actor(), actor()
+    hub = body_of(bob.web.post("/api/hubs", json={"name": "Quay", "slug": f"q-{bob.account.id.lower()}"}), 201)
+    post = publish(bob, content="#quayside", hubId=hub["id"])["id"]
+    clip = ready_clip(bob)["id"]
+    pages = (f"/hub/{hub['slug']}", "/tag/quayside")
+    assert all(f"post-{post}" in alice.web.get(page).text for page in pages)
+    body_of(block(bob, alice))
+
+    assert refusal(alice.web.get(f"/api/clips/{clip}")) == GONE
+    assert alice.web.get(f"/clip/{clip}").status_code == 404
+    assert not any(f"post-{post}" in alice.web.get(page).text for page in pages)
+    assert all(f"post-{post}" in nobody.get(alice.server.base_url + page).text for page in pages)
 
 
 def test_profile_across_a_block_is_404_for_the_blocked_and_offers_to_unblock(actor: MakeActor) -> None:

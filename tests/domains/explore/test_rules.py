@@ -1,23 +1,14 @@
 """Explore against a naive model: picks, then changes, then what each reader is shown, on both engines."""
 
-import asyncio
 import itertools
-import os
-from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.migrate import migrate
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.explore.actions import open_explore
 from pressroom.domains.explore.models import PickKind
@@ -28,7 +19,7 @@ from pressroom.domains.posts.actions.lookup import get_post
 from pressroom.domains.posts.models import BARE, Post, PostType
 from pressroom.domains.posts.queries import reactions, writing
 from pressroom.ids import new_id
-from tests.services.postgres import PostgresServer
+from tests.domains.conftest import Run
 
 EXAMPLES = {"sqlite": 200, "postgres": 80}
 ACCOUNTS = 4
@@ -56,7 +47,6 @@ OF_POSTS = frozenset({"deleted", "narrowed", "post out"})
 
 _numbers = itertools.count()
 
-Run = Callable[[Coroutine[Any, Any, Any]], Any]
 Pair = tuple[int, int]
 
 
@@ -252,32 +242,6 @@ async def check(db: Database, clock: SettableClock, plan: Plan) -> None:
     suspended = {number for kind, number in model.marks if kind == "suspended"}
     for reader in (None, *(number for number in range(ACCOUNTS) if number not in suspended)):
         await db.read(check_reader, kept, model, picked, people, reader)
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    """Runs a coroutine to its end."""
-    with asyncio.Runner() as runner:
-        yield runner.run
-
-
-@pytest.fixture
-def clock() -> SettableClock:
-    """The time."""
-    return SettableClock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run, clock: SettableClock) -> Iterator[Database]:
-    """A database of the test's own."""
-    if request.param == "sqlite":
-        database: Database = open_sqlite(tmp_path / "test.db", clock)
-    else:
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        database = run(open_postgres(server.create_database(f"explore_{os.getpid()}_{next(_numbers)}"), clock))
-    run(migrate(database))
-    yield database
-    run(database.close())
 
 
 def test_every_reader_is_shown_what_the_model_says(db: Database, run: Run, clock: SettableClock) -> None:

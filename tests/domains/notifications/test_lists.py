@@ -1,23 +1,14 @@
 """Lists of notifications hold what the plainest rules say, after any acts of any accounts."""
 
-import asyncio
 import itertools
-import os
-from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.migrate import migrate
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.comments import actions as comments
@@ -36,10 +27,8 @@ from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.privacy.models import WordFilter
 from pressroom.errors import PressroomError
 from pressroom.ids import BEYOND
+from tests.domains.conftest import Run
 from tests.domains.notifications.naive import Naive, NaiveComment, NaivePost, Row, Shown
-from tests.services.postgres import PostgresServer
-
-Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 EXAMPLES: Final = {"sqlite": 250, "postgres": 120}
 PEOPLE: Final = 4
@@ -48,27 +37,6 @@ WORD: Final = WordFilter("election", whole_word=True, timeline=False, notificati
 SET_PRIVATE: Final = Command("UPDATE accounts SET is_private = :is_private WHERE id = :account_id")
 
 _numbers = itertools.count()
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    """Runs a coroutine to its end."""
-    with asyncio.Runner() as runner:
-        yield runner.run
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Iterator[Database]:
-    """A database of the test's own."""
-    if request.param == "sqlite":
-        database: Database = open_sqlite(tmp_path / "test.db", SettableClock())
-    else:
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        name = f"notifications_{os.getpid()}_{next(_numbers)}"
-        database = run(open_postgres(server.create_database(name), SettableClock()))
-    run(migrate(database))
-    yield database
-    run(database.close())
 
 
 class World:

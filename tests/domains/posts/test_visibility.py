@@ -1,24 +1,16 @@
 """Who sees which post: the rule against sets of accounts, and every way of reading against the rule."""
 
-import asyncio
 import itertools
-import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Query, Tx
-from pressroom.db.migrate import migrate
 from pressroom.db.params import BATCH
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.queries import status as people
 from pressroom.domains.follows import queries as follows
@@ -29,7 +21,7 @@ from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see, narrows
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND, new_id
-from tests.services.postgres import PostgresServer
+from tests.domains.conftest import Run
 
 START = 1_800_000_000_000
 EVERYTHING = 1_000
@@ -40,7 +32,6 @@ SHOWN = Query(str, "SELECT post_id FROM post_tags WHERE tag = :tag AND NOT hidde
 
 _numbers = itertools.count()
 
-Run = Callable[[Coroutine[Any, Any, Any]], Any]
 List = Callable[[Tx, str, str, str, int], Awaitable[list[PostView]]]
 
 
@@ -395,27 +386,6 @@ def outcomes(graph: Graph) -> Iterator[tuple[Visibility, bool, bool]]:
 def everything_that_can_be() -> set[tuple[Visibility, bool, bool]]:
     """All that `outcomes` can yield."""
     return set(itertools.product(Visibility, (False, True), (False, True)))
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    """Runs a coroutine to its end."""
-    with asyncio.Runner() as runner:
-        yield runner.run
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Iterator[Database]:
-    """A database of the test's own."""
-    if request.param == "sqlite":
-        database: Database = open_sqlite(tmp_path / "test.db", SettableClock(START))
-    else:
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        name = f"visibility_{os.getpid()}_{next(_numbers)}"
-        database = run(open_postgres(server.create_database(name), SettableClock(START)))
-    run(migrate(database))
-    yield database
-    run(database.close())
 
 
 def test_every_way_of_reading_follows_the_rule(db: Database, run: Run) -> None:

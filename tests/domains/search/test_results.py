@@ -1,13 +1,10 @@
 """A search finds what the plainest rules say, after any acts of any accounts, and nothing without a permalink."""
 
-import asyncio
 import itertools
-import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -17,9 +14,6 @@ from hypothesis import strategies as st
 
 from pressroom.clock import DAY, SECOND, SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.migrate import migrate
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.follows import actions as follows
@@ -36,9 +30,7 @@ from pressroom.domains.search.looking import search_posts
 from pressroom.domains.search.models import parse_search
 from pressroom.domains.search.names import search_people
 from pressroom.errors import PressroomError
-from tests.services.postgres import PostgresServer
-
-Run = Callable[[Coroutine[Any, Any, Any]], Any]
+from tests.domains.conftest import Run
 
 EXAMPLES: Final = {"sqlite": 250, "postgres": 100}
 PEOPLE: Final = 4
@@ -318,32 +310,6 @@ piece_list = st.lists(st.sampled_from(list(PIECES)), min_size=0, max_size=4)
 act = st.tuples(st.sampled_from(VERBS), person, person, st.integers(0, 14), piece_list)
 story = st.lists(act, min_size=10, max_size=40)
 query = st.lists(st.sampled_from(list(CONDITIONS)), max_size=2, unique=True)
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    """Runs a coroutine to its end."""
-    with asyncio.Runner() as runner:
-        yield runner.run
-
-
-@pytest.fixture
-def clock() -> SettableClock:
-    return SettableClock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run, clock: SettableClock) -> Iterator[Database]:
-    """A database of the test's own."""
-    if request.param == "sqlite":
-        database: Database = open_sqlite(tmp_path / "test.db", clock)
-    else:
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        name = f"search_{os.getpid()}_{next(_numbers)}"
-        database = run(open_postgres(server.create_database(name), clock))
-    run(migrate(database))
-    yield database
-    run(database.close())
 
 
 @pytest.fixture(autouse=True)

@@ -1,23 +1,14 @@
 """The timeline against a naive model: over random follows, hubs, blocks, mutes, filters, visibilities and bounces."""
 
-import asyncio
 import itertools
-import os
-from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pressroom.clock import SettableClock
 from pressroom.db import Database, Tx
-from pressroom.db.migrate import migrate
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.queries import status as people
 from pressroom.domains.clips import queries as clips
@@ -34,7 +25,7 @@ from pressroom.domains.timeline import actions
 from pressroom.domains.timeline.actions import read_timeline
 from pressroom.domains.timeline.models import Timeline
 from pressroom.ids import BEYOND, new_id
-from tests.services.postgres import PostgresServer
+from tests.domains.conftest import Run
 
 START = 1_800_000_000_000
 ACCOUNTS = 4
@@ -45,7 +36,6 @@ EXAMPLES = {"sqlite": 150, "postgres": 60}
 
 _numbers = itertools.count()
 
-Run = Callable[[Coroutine[Any, Any, Any]], Any]
 Pair = tuple[int, int]
 
 
@@ -266,27 +256,6 @@ async def pages_of(tx: Tx, kept: Kept, limit: int) -> list[list[tuple[int, int]]
         before = page.next_page
         assert len(pages) <= len(kept.items) + 1, "a page leads back to one before it"
     return pages
-
-
-@pytest.fixture
-def run() -> Iterator[Run]:
-    """Runs a coroutine to its end."""
-    with asyncio.Runner() as runner:
-        yield runner.run
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run) -> Iterator[Database]:
-    """A database of the test's own."""
-    if request.param == "sqlite":
-        database: Database = open_sqlite(tmp_path / "test.db", SettableClock(START))
-    else:
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        name = f"timeline_{os.getpid()}_{next(_numbers)}"
-        database = run(open_postgres(server.create_database(name), SettableClock(START)))
-    run(migrate(database))
-    yield database
-    run(database.close())
 
 
 READINGS = {
