@@ -61,9 +61,9 @@ ELSEWHERE: Final = "https://newsroom.example"
 
 
 REGATTA = (
-    "The #regatta starts at noon, off the north quay. #harbour",
+    "The #regatta starts at noon, off the north quay. #sailing",
     "Wind from the west, five, gusts of seven. #regatta #weather",
-    "Three boats did not finish. Everybody is ashore and dry. #regatta #harbour",
+    "Three boats did not finish. Everybody is ashore and dry. #regatta #sailing",
     "Who took pictures at the second buoy? #regatta #weather #photography",
 )
 

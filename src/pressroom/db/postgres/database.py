@@ -209,9 +209,10 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         await self._signals.close()
+        # It waits a moment for rollbacks too, and cuts them off: a server that does not answer keeps no stop waiting.
+        await self.pool.close()
         if self._recovering:
             await asyncio.wait(self._recovering)
-        await self.pool.close()
 
     async def _notify(self, sql: str) -> None:
         async with self._connection() as connection:

@@ -28,7 +28,8 @@ def _newest(table: str) -> str:
 # for one value: a join would read all accounts, on PostgreSQL. The first LIMIT keeps SQLite from asking several times.
 LIST_AUTHORS: Final = Query(
     Author,
-    "SELECT s.id, s.newest, (SELECT c.id FROM clips c WHERE c.account_id = s.id LIMIT 1) IS NOT NULL AS has_clips,"
+    "SELECT s.id, s.newest, coalesce((SELECT c.account_id FROM clips c WHERE c.account_id >= s.id"
+    " ORDER BY c.account_id, c.id LIMIT 1), '') = s.id AS has_clips,"
     f" (s.id = :reader OR {follows_sql('s.id', ':reader')}) AS followed_back, {mutes_sql(':reader', 's.id')} AS muted"
     " FROM (SELECT d.id,"
     " CASE WHEN d.post IS NULL THEN d.last WHEN d.post < d.clip THEN d.clip ELSE d.post END AS newest"

@@ -65,7 +65,8 @@ document.addEventListener('click', async (event) => {
 })
 
 addEventListener('pagehide', () => {
-  inTab((kept) => kept.setItem(PLACE, JSON.stringify({ path: location.href, pages, top: scrollY })))
+  const place = JSON.stringify({ path: location.href, pages, top: scrollY })
+  inTab((kept) => (pages ? kept.setItem(PLACE, place) : kept.removeItem(PLACE)))
 })
 
 async function goBack() {
