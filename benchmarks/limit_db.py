@@ -85,7 +85,7 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[tuple[Va
             {**identity, "body": "", "body_hash": "", "now": now, "expired": now - DAY},
             {"account_id": account_id, "day": now // DAY, "quota": 1_000_000_000},
             post_values(post),
-            {"post_id": post.id, "now": now},
+            {"post_id": post.id},
             {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0, "last": post.id},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",

@@ -19,7 +19,6 @@ INVISIBLE: Final = (
 )
 """What a class of characters in a regular expression holds; of INVISIBLE, all that is so in the first plane."""
 
-_ACCENT: Final = re.compile(r"[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]+")  # of Latin, Greek, Cyrillic; Hebrew, Arabic
 _CONTROL: Final = re.compile(f"[{CONTROLS}]")
 _INVISIBLE: Final = re.compile(f"[{INVISIBLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*")
 
@@ -31,13 +30,6 @@ def normalise(text: str) -> str:
     if len(text) > SHORT and _has_long_run(text):
         text = _in_canonical_order(text)
     return unicodedata.normalize("NFC", text)
-
-
-def searchable(text: str) -> str:
-    """Returns a text in the form in which words are compared: without case, accents and variants of width."""
-    if text.isascii():
-        return text.lower()
-    return unicodedata.normalize("NFKC", _ACCENT.sub("", unicodedata.normalize("NFKD", text))).casefold()
 
 
 def is_blank(text: str | None) -> bool:

@@ -7,7 +7,6 @@ characters, so that a text is found by any two characters of it that follow each
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from itertools import groupby
 from typing import Final
 
@@ -52,7 +51,7 @@ def words_of(text: str) -> Iterator[str]:
     if folded.isascii():
         yield from (word[:LONGEST] for word in _PLAIN.findall(folded))
         return
-    for spaced, unspaced in _runs().findall(folded):
+    for spaced, unspaced in _RUNS.findall(folded):
         if spaced:
             yield spaced[:LONGEST]
         elif len(unspaced) == 1:
@@ -64,7 +63,7 @@ def words_of(text: str) -> Iterator[str]:
 def beginnings_of(name: str) -> list[str]:
     """Returns the words by whose beginning a name is found, each once; of a run without spaces, each of its ends."""
     found: dict[str, None] = {}
-    for spaced, unspaced in _runs().findall(fold(name)):
+    for spaced, unspaced in _RUNS.findall(fold(name)):
         if spaced:
             found[spaced[:LONGEST]] = None
         for place in range(len(unspaced)):
@@ -74,7 +73,7 @@ def beginnings_of(name: str) -> list[str]:
 
 def runs_of(text: str) -> list[str]:
     """Returns the words of a text; a run without spaces counts as one. A name that begins with it is found."""
-    return [(spaced or unspaced)[:LONGEST] for spaced, unspaced in _runs().findall(fold(text))]
+    return [(spaced or unspaced)[:LONGEST] for spaced, unspaced in _RUNS.findall(fold(text))]
 
 
 def _compatible(text: str) -> Iterator[str]:
@@ -88,13 +87,6 @@ def _compatible(text: str) -> Iterator[str]:
             return
 
 
-@cache
-def _runs() -> re.Pattern[str]:
-    """Returns what matches a word of letters, marks and digits, or a run of a script without spaces."""
-    marks = "".join(_as_ranges(number for number in range(0x300, 0x20000) if _is_mark(number)))
-    return re.compile(f"((?:(?![{_UNSPACED}])[^\\W_]|(?![{_UNSPACED}])[{marks}])+)|([{_UNSPACED}]+)")
-
-
 def _is_mark(number: int) -> bool:
     return unicodedata.category(chr(number))[0] == "M"
 
@@ -104,3 +96,8 @@ def _as_ranges(numbers: Iterator[int]) -> Iterator[str]:
     for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
         group = [number for _, number in run]
         yield f"{chr(group[0])}-{chr(group[-1])}"
+
+
+_MARKS: Final = "".join(_as_ranges(number for number in range(0x300, 0x20000) if _is_mark(number)))
+_RUNS: Final = re.compile(f"((?:(?![{_UNSPACED}])[^\\W_]|(?![{_UNSPACED}])[{_MARKS}])+)|([{_UNSPACED}]+)")
+"""Matches a word of letters, marks and digits, or a run of a script without spaces."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,25 @@ def test_an_action_that_awaits_something_foreign_fails_loudly(db: Database, run:
     with pytest.raises(AwaitedOutsideTransaction):
         run(db.transact(insert_and_dawdle, "slow"))
     assert run(db.one(COUNT)) == 0
+
+
+def test_read_in_a_thread_leaves_the_event_loop_free_on_sqlite(tmp_path: Path, run: Run) -> None:
+    database = open_sqlite(tmp_path / "test.db", SettableClock())
+    is_free = threading.Event()
+
+    async def read(tx: Tx) -> bool:
+        return is_free.wait(10)
+
+    async def beside() -> bool:
+        reading = asyncio.create_task(database.read_in_thread(read))
+        await asyncio.sleep(0)
+        is_free.set()
+        return await reading
+
+    try:
+        assert run(beside())
+    finally:
+        run(database.close())
 
 
 def test_violated_constraint_has_its_own_error(db: Database, run: Run) -> None:

@@ -186,6 +186,12 @@ class Database(Reads, Protocol):
         """Runs `action(tx, …)` and commits. The action may be run again, so it has no effect outside `tx`."""
         ...
 
+    async def read_in_thread(
+        self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Is `read` for statements that may take long: on SQLite in a thread, so that other requests do not wait."""
+        ...
+
     async def one(self, query: Query[R], **values: Value) -> R | None:
         """Returns the first row, or None, read outside any transaction."""
         ...

@@ -24,7 +24,7 @@ from pressroom.domains.posts.actions.lookup import get_post
 from pressroom.domains.posts.models import BARE, Draft, Edit, NewPoll, PostView, parse_text
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.domains.privacy import actions as privacy
-from pressroom.domains.search import actions, models
+from pressroom.domains.search import actions, models, names
 from pressroom.domains.search.jobs import index_waiting
 from pressroom.domains.search.looking import search_posts
 from pressroom.domains.search.models import parse_search
@@ -171,7 +171,7 @@ class World:
         return " ".join([self.word, *pieces])
 
     def publish(self, who: int, other: int, thing: int, pieces: list[str]) -> None:
-        self.clock.advance(1)  # a search that ends early goes on by time
+        self.clock.advance(thing % 2)
         visibility = list(Visibility)[thing % len(Visibility)]
         fields = msgspec.structs.replace(BARE, visibility=visibility)
         poll = NewPoll(None, ["a", "b"], multiple=False, duration=DAY) if other == 0 else None
@@ -362,7 +362,11 @@ def test_posts_follow_the_plainest_rules(db: Database, clock: SettableClock, run
     assert met == {"from:", "-from", "since", "until", "", "pages"}, "the examples leave nothing out"
 
 
-def test_people_follow_the_plainest_rules(db: Database, clock: SettableClock, run: Run) -> None:
+def test_people_follow_the_plainest_rules(
+    db: Database, clock: SettableClock, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    early = 0
+
     @given(st.lists(act.filter(lambda each: each[0] not in {"publish", "edit", "delete"}), max_size=30), person)
     @settings(max_examples=EXAMPLES[db.engine] // 2, derandomize=True, deadline=None)
     def check(acts: list[tuple[str, int, int, int, list[str]]], reader: int) -> None:
@@ -374,8 +378,28 @@ def test_people_follow_the_plainest_rules(db: Database, clock: SettableClock, ru
         def found(text: str) -> list[str]:
             return [each.id for each in run(search_people(db, text, account_id, None, 100)).found]
 
+        def found_early(text: str) -> list[str]:
+            """The ids on all pages, each of which ends as soon as it can."""
+            nonlocal early
+            ids, place = list[str](), None
+            while True:
+                page = run(search_people(db, text, account_id, place, 100))
+                ids += [each.id for each in page.found]
+                early += not page.is_complete
+                if page.place is None:
+                    return ids
+                place = page.place
+                assert place[1] in listed, acts
+
         listed = [world.accounts[who].id for who in range(PEOPLE) if world.naive.lists(reader, who)]
         assert found(f"{world.word}_") == listed, acts
+        with monkeypatch.context() as slow:
+            slow.setattr(names, "BUDGET", 0.0)
+            slow.setattr(names, "BATCH", 1)
+            assert found_early(f"{world.word}_") == listed, acts
+            slow.setattr(names, "MOST_SECONDS", 0.0)
+            shown = found_early(f"{world.word}_")
+            assert shown == listed[: len(shown)], acts
         for who, account in enumerate(world.accounts):
             hidden = (
                 who in world.naive.suspended or world.naive.blocked(reader, who) or (reader, who) in world.naive.mutes
@@ -383,3 +407,4 @@ def test_people_follow_the_plainest_rules(db: Database, clock: SettableClock, ru
             assert found(account.username) == ([] if hidden else [account.id]), acts
 
     check()
+    assert early, "no page ends early"

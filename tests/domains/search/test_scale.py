@@ -3,8 +3,9 @@
 import asyncio
 import os
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
+import apsw
 import asyncpg
 import pytest
 
@@ -12,10 +13,11 @@ from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
 from pressroom.db.migrate import migrate
 from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import connect, open_sqlite
+from pressroom.db.sqlite.database import connect, drive, open_sqlite
+from pressroom.db.sqlite.tx import SqliteTx
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.search import queries
-from pressroom.domains.search.models import span_word
+from pressroom.domains.search.models import parse_search
 from pressroom.domains.search.queries import FIND_MATCHES, Match, names
 from tests.harness.plans import UNHURRIED, Asked, Cost, Noting, Postgres, Sqlite
 from tests.services.postgres import PostgresServer
@@ -25,6 +27,20 @@ SPAN: Final = 1_024
 SPANS: Final = range(POSTS // SPAN, -1, -1)
 PEOPLE: Final = 5_000
 
+NEWEST: Final = [*range(POSTS - 1, POSTS - 22, -1)]
+SEARCHES: Final = {
+    "common": NEWEST,
+    "rare": [5],
+    "absent": [],
+    '"usual common"': NEWEST,
+    '"rare common"': [5],
+    '"even odd"': [],
+    'common -"even odd"': NEWEST,
+    '-"usual common"': [5],
+}
+"""Searches, and the numbers of the posts that they find. No post has two of `usual`, `rare`, or of `even`, `odd`."""
+
+NOTED: Final = ("common", "rare", "absent")
 LARGE: Final = ("indexed_posts", "account_words", "post_tags")
 
 MAKE_POSTS: Final = """
@@ -38,13 +54,14 @@ INDEX: Final = {
     "sqlite": """
 INSERT INTO indexed_posts (number, post_id, account_id) SELECT created_at, id, account_id FROM posts;
 INSERT INTO indexed_words (rowid, words)
-SELECT created_at, CASE WHEN created_at = 5 THEN 'rare' ELSE 'usual' END || ' common ~' || (created_at / {span})
-FROM posts
+SELECT created_at, CASE WHEN created_at = 5 THEN 'rare' ELSE 'usual' END || ' common '
+|| CASE WHEN created_at % 2 = 0 THEN 'even' ELSE 'odd' END || ' ~' || (created_at / {span}) FROM posts
 """,
     "postgres": """
 INSERT INTO indexed_posts (number, post_id, account_id, words)
 SELECT created_at, id, account_id, CAST(CASE WHEN created_at = 5 THEN 'rare:1' ELSE 'usual:1' END
-|| ' common:2 ''~' || (created_at / {span}) || ''':3' AS TSVECTOR) FROM posts;
+|| ' common:2 ' || CASE WHEN created_at % 2 = 0 THEN 'even:3' ELSE 'odd:3' END
+|| ' ''~' || (created_at / {span}) || ''':4' AS TSVECTOR) FROM posts;
 ANALYZE
 """,
 }
@@ -87,19 +104,18 @@ async def open_database(engine: str, place: str) -> Database:
     return await open_postgres(place, SettableClock(), options=UNHURRIED)
 
 
+async def find(tx: Tx, text: str) -> list[Match]:
+    """Searches all spans for a text."""
+    search = parse_search(text)
+    return await queries.find_matches(
+        tx, search.wanted, search.unwanted, reader="", spans=SPANS, before=POSTS, oldest=0, limit=21
+    )
+
+
 async def read(tx: Tx, asked: list[Asked]) -> dict[str, list[Match]]:
-    """Searches for a word that every post has, for one that the oldest has, and for one that none has."""
+    """Searches for posts and for names, and notes the statements whose work is looked at."""
     noting = Noting(tx, asked)
-    found: dict[str, list[Match]] = {}
-    for word in ("common", "rare", "absent"):
-        found[word] = []
-        for spans in [range(span, span - 1, -1) for span in SPANS] if tx.engine == "sqlite" else [SPANS]:
-            query = f'"{word}" AND "{span_word(spans[0])}"' if tx.engine == "sqlite" else f"'{word}' & "
-            found[word] += await queries.find_matches(
-                noting, query, reader="", spans=spans, before=POSTS, oldest=0, limit=21
-            )
-            if found[word]:
-                break
+    found = {text: await find(noting if text in NOTED else tx, text) for text in SEARCHES}
     await names.find_people(noting, "p", reader="", place=("p", ""), limit=50)
     await names.find_person(noting, "p7", reader="")
     await names.find_hubs(noting, "p", reader="", place=("p", ""), limit=50)
@@ -132,11 +148,22 @@ def test_search_looks_at_spans_by_the_index_of_words(filled: tuple[str, str]) ->
             await db.close()
 
     found, explained = asyncio.run(work())
-    numbers = {word: sorted((match.number for match in matches), reverse=True) for word, matches in found.items()}
-    assert numbers == {"common": [*range(POSTS - 1, POSTS - 22, -1)], "rare": [5], "absent": []}
+    assert {text: [match.number for match in matches] for text, matches in found.items()} == SEARCHES
     for command, plans in explained:
         for plan in plans:
             assert engine == "sqlite" or plan.walked == [], plan.plan
             assert plan.work < 8 * SPAN, (command.text, plan.work, plan.plan)
             if engine == "postgres" and command is FIND_MATCHES["postgres"]:
                 assert "indexed_posts_words" in plan.indexes, plan.plan
+
+
+@pytest.mark.parametrize("filled", ["sqlite"], indirect=True)
+def test_search_of_each_span_reads_few_pages_of_fts5(filled: tuple[str, str]) -> None:
+    connection = connect(Path(filled[1]))
+    status, pages = cast("Any", connection).status, dict[str, int]()
+    for text in SEARCHES:
+        status(apsw.SQLITE_DBSTATUS_CACHE_HIT, True)
+        drive(find(SqliteTx(connection, 0), text))
+        pages[text] = status(apsw.SQLITE_DBSTATUS_CACHE_HIT, True)[0]
+    connection.close()
+    assert max(pages.values()) < 32 * len(SPANS), pages

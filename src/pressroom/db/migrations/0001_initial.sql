@@ -541,8 +541,7 @@ CREATE INDEX post_mentions_account ON post_mentions (account_id, post_id);
 -- A post whose search words are out of date: it was written, edited or deleted. Retention: until it is indexed again,
 -- about a second (docs/search.md#the-index).
 CREATE TABLE unindexed_posts (
-    post_id TEXT PRIMARY KEY,
-    changed_at BIGINT NOT NULL
+    post_id TEXT PRIMARY KEY
 );
 
 -- The poll of a post.

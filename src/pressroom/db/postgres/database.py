@@ -121,6 +121,11 @@ class PostgresDatabase:
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         return await self._repeat(lambda: self._run(begin, lambda tx: action(tx, *args, **kwargs)), _BESIDE_MIGRATIONS)
 
+    async def read_in_thread(
+        self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        return await self.read(action, *args, **kwargs)
+
     async def _run(
         self,
         begin: str,

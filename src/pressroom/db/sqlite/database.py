@@ -12,6 +12,7 @@ import contextvars
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
@@ -74,16 +75,18 @@ class SqliteDatabase:
     engine = "sqlite"
 
     def __init__(
-        self, writer: SqliteConnection, reader: SqliteConnection, clock: Clock, subscribers: Sequence[Subscriber]
+        self, connect: Callable[[], SqliteConnection], clock: Clock, subscribers: Sequence[Subscriber]
     ) -> None:
-        self._writer = writer
-        self._reader = reader
+        self._writer = connect()
+        self._reader = connect()
+        self._thread_reader = connect()
         self._clock = clock
         self._subscribers = subscribers
         self._queue = FairQueue[_QueuedTransaction](QUEUE)
         self._committer: asyncio.Task[None] | None = None
         self._careful = 0
         self._thread = ThreadPoolExecutor(1, "commit")
+        self._reading = ThreadPoolExecutor(1, "read")
         self._listening: list[asyncio.Event] = []
 
     async def transact(
@@ -101,12 +104,15 @@ class SqliteDatabase:
         return cast("R", await answer)
 
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        with translated():
-            self._reader.execute("BEGIN")
-            try:
-                return drive(action(SqliteTx(self._reader, self._clock.now()), *args, **kwargs))
-            finally:
-                self._reader.execute("COMMIT")
+        return _read(self._reader, self._clock.now(), lambda tx: action(tx, *args, **kwargs))
+
+    async def read_in_thread(
+        self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        now = self._clock.now()
+        return await asyncio.get_running_loop().run_in_executor(
+            self._reading, lambda: _read(self._thread_reader, now, lambda tx: action(tx, *args, **kwargs))
+        )
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         try:
@@ -144,6 +150,8 @@ class SqliteDatabase:
         while self._committer is not None:
             await asyncio.wait([self._committer])
         self._thread.shutdown()
+        self._reading.shutdown()
+        self._thread_reader.close()
         self._reader.close()
         self._writer.close()
 
@@ -250,6 +258,16 @@ class SqliteDatabase:
             self._writer.execute("ROLLBACK")
 
 
+def _read(connection: SqliteConnection, now: int, start: Callable[[Tx], Awaitable[R]]) -> R:
+    """Runs an action that only reads, on one snapshot of a connection."""
+    with translated():
+        connection.execute("BEGIN")
+        try:
+            return drive(start(SqliteTx(connection, now)))
+        finally:
+            connection.execute("COMMIT")
+
+
 def drive(action: Awaitable[R]) -> R:
     """Runs an action to its end at once. Raises AwaitedOutsideTransaction when it awaits anything else."""
     steps = cast("Coroutine[object, None, R]", action)
@@ -309,7 +327,7 @@ def open_sqlite(file: Path, clock: Clock, subscribers: Sequence[Subscriber] = ()
     """Opens the file, creating it if needed. Raises SettingError when that fails."""
     try:
         make_folder(file.parent)
-        return SqliteDatabase(connect(file), connect(file), clock, subscribers)
+        return SqliteDatabase(partial(connect, file), clock, subscribers)
     except (OSError, apsw.Error) as error:
         raise SettingError(f"The database file {file} cannot be opened: {error}") from error
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from pressroom.text import searchable
+from pressroom.words import fold
 
 FILTERS: Final = 100
 """Filters of an account."""
@@ -23,9 +23,9 @@ class Place(StrEnum):
     NOTIFICATIONS = "notifications"
 
 
-def words_of(text: str) -> str:
+def compared(text: str) -> str:
     """Returns the words of a text in the form that is compared, between single spaces."""
-    return f" {_BETWEEN_WORDS.sub(' ', searchable(text)).strip()} "
+    return f" {_BETWEEN_WORDS.sub(' ', fold(text)).strip()} "
 
 
 class WordFilter(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class WordFilter(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """Returns its words in the form that is compared."""
-        return words_of(self.text)
+        return compared(self.text)
 
 
 class OwnedFilter(WordFilter, frozen=True):
@@ -64,5 +64,5 @@ class Matcher:
         """Returns whether a filter matches one of the texts."""
         if not self._parts:
             return False
-        words = [words_of(text) for text in texts if text]
+        words = [compared(text) for text in texts if text]
         return any(part in each for each in words for part in self._parts)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.domains.accounts.schemas import AuthorOut
-from pressroom.domains.privacy.models import FILTERS, Place, WordFilter, words_of
+from pressroom.domains.privacy.models import FILTERS, Place, WordFilter, compared
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
@@ -79,7 +79,7 @@ class SetFilters(Body):
             if text is None:  # wrong by its type
                 continue
             yield from _text_errors(f"filters[{place}].text", text)
-            words = words_of(text)
+            words = compared(text)
             if words in seen and not is_blank(words):
                 yield FieldError(f"filters[{place}].text", Code.DUPLICATE, f"{text} is listed twice.")
             seen.add(words)
@@ -92,7 +92,7 @@ class SetFilters(Body):
 def _text_errors(field: str, text: str | None) -> Iterator[FieldError]:
     if is_blank(text):
         yield FieldError(field, Code.REQUIRED, "A filter needs a word or phrase.")
-    elif text is not None and is_blank(words_of(text)):
+    elif text is not None and is_blank(compared(text)):
         yield FieldError(field, Code.INVALID_FORMAT, "A filter needs more than punctuation.")
 
 

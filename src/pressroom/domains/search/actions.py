@@ -13,28 +13,17 @@ from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.queries import indexing
 from pressroom.domains.posts.queries.indexing import IndexedText
 from pressroom.domains.search import queries
-from pressroom.domains.search.models import (
-    SPAN_BITS,
-    Phrase,
-    Search,
-    author_word,
-    fts5_query,
-    span_word,
-    tsquery,
-    tsvector,
-    words_of_post,
-)
-from pressroom.domains.search.queries import Match
+from pressroom.domains.search.models import SPAN_BITS, Phrase, Search, author_word, words_of_post
 from pressroom.ids import BEYOND, first_id, last_id, time_of
 from pressroom.jobs.sweeps import hold
 
 INDEX: Final = "search index"
 """The sweep whose row one process at a time locks while it indexes."""
 
-SECONDS: Final = 0.004
+SECONDS: Final = 0.002
 """Seconds for which one transaction indexes, rounded up to whole posts: on SQLite, requests wait for it."""
 
-LATE: Final = 64
+LATE: Final = 1_024
 """Posts that may have been indexed after others with greater ids, because their transactions took longer."""
 
 
@@ -62,6 +51,7 @@ class Looked(msgspec.Struct):
 
 async def index_posts(tx: Tx) -> bool:
     """Indexes some posts whose words are out of date. Returns whether there may be more."""
+    began = time.perf_counter()
     await hold(tx, INDEX)
     post_ids = await indexing.claim_unindexed(tx, BATCH)
     if not post_ids:
@@ -71,7 +61,6 @@ async def index_posts(tx: Tx) -> bool:
     newest = await queries.find_newest(tx)
     number = 0 if newest is None else newest + 1
     done: list[str] = []
-    began = time.perf_counter()
     for post_id in post_ids:
         text, known = texts.get(post_id), numbers.get(post_id)
         done.append(post_id)
@@ -95,8 +84,7 @@ async def _index(tx: Tx, text: IndexedText, number: int, *, is_new: bool) -> Non
         has_poll=text.has_poll,
         has_link=text.preview_url is not None,
     )
-    joined = " ".join(words) if tx.engine == "sqlite" else tsvector(words)
-    await queries.put_post(tx, number=number, is_new=is_new, post_id=text.id, account_id=text.account_id, words=joined)
+    await queries.put_post(tx, number=number, is_new=is_new, post_id=text.id, account_id=text.account_id, words=words)
 
 
 async def begin_search(tx: Tx, search: Search, cursor: str | None) -> Line | None:
@@ -134,7 +122,16 @@ async def look_further(tx: Tx, line: Line, before: int, *, reader: str, spans: i
     """
     newest = (before - 1) >> SPAN_BITS
     oldest = max(line.oldest >> SPAN_BITS, newest - spans + 1)
-    matches = await _find_matches(tx, line, range(newest, oldest - 1, -1), before, reader=reader, limit=limit)
+    matches = await queries.find_matches(
+        tx,
+        line.wanted,
+        line.unwanted,
+        reader=reader,
+        spans=range(newest, oldest - 1, -1),
+        before=before,
+        oldest=line.oldest,
+        limit=limit,
+    )
     rest = matches[-1].number if len(matches) == limit else max(oldest << SPAN_BITS, line.oldest)
     numbers = {
         match.post_id: match.number
@@ -152,34 +149,3 @@ async def find_cut(tx: Tx, number: int) -> str | None:
     """
     below = await queries.find_below(tx, number)
     return None if below is None else last_id(time_of(below.post_id))
-
-
-async def _find_matches(tx: Tx, line: Line, spans: range, before: int, *, reader: str, limit: int) -> list[Match]:
-    """Returns the newest matches below `before` in spans, newest first."""
-    found: list[Match] = []
-    if tx.engine == "sqlite":
-        for span in spans:
-            query = fts5_query([*line.wanted, (span_word(span),)], line.unwanted)
-            found += await queries.find_matches(
-                tx,
-                query,
-                reader=reader,
-                spans=range(span, span - 1, -1),
-                before=before,
-                oldest=line.oldest,
-                limit=limit - len(found),
-            )
-            if len(found) == limit:
-                break
-    else:
-        query = tsquery(line.wanted, line.unwanted)
-        found = await queries.find_matches(
-            tx,
-            f"{query} & " if query else "",
-            reader=reader,
-            spans=spans,
-            before=before,
-            oldest=line.oldest,
-            limit=limit,
-        )
-    return sorted(found, key=lambda match: match.number, reverse=True)

@@ -1,16 +1,16 @@
 """A search for posts, step by step, within a time (docs/search.md#complete)."""
 
-import asyncio
 import time
 from typing import Final
 
 import msgspec
 
-from pressroom.db import Reads
+from pressroom.db import Database
 from pressroom.db.params import BATCH
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.search.actions import begin_search, find_cut, look_further
 from pressroom.domains.search.models import Search
+from pressroom.ids import BEYOND
 
 BUDGET: Final = 0.2
 """Seconds after which a search ends with its results so far."""
@@ -36,7 +36,7 @@ class FoundPosts(msgspec.Struct):
 
 
 async def search_posts(
-    db: Reads,
+    db: Database,
     search: Search,
     reader: str,
     cursor: str | None,
@@ -54,7 +54,7 @@ async def search_posts(
     before, spans, most = line.before, FIRST_SPANS, min(limit + 1, BATCH)
     while True:
         step_began = time.perf_counter()
-        looked = await db.read(look_further, line, before, reader=reader, spans=spans, limit=most)
+        looked = await db.read_in_thread(look_further, line, before, reader=reader, spans=spans, limit=most)
         found += looked.posts
         if len(found) > limit:
             return FoundPosts([view for _, view in found[:limit]], found[limit - 1][1].post.id)
@@ -63,9 +63,10 @@ async def search_posts(
         now = time.perf_counter()
         cut = -(-looked.rest // grain) * grain
         if now - began > budget and cut < line.before:
-            shown = [view for number, view in found if number >= cut]
             next_cursor = await db.read(find_cut, cut)
-            return FoundPosts(shown, next_cursor, is_complete=next_cursor is None)
+            # The next page begins with all posts of its cursor's millisecond, which this page may have begun with.
+            if next_cursor is None or next_cursor < (cursor or BEYOND):
+                shown = [view for number, view in found if number >= cut and view.post.id > (next_cursor or "")]
+                return FoundPosts(shown, next_cursor, is_complete=next_cursor is None)
         spans = min(spans * 2, MOST_SPANS) if now - step_began < QUICK else max(1, spans // 2)
         before = looked.rest
-        await asyncio.sleep(0)  # A step never suspends on SQLite, and other requests wait.

@@ -18,6 +18,9 @@ SPAN_BITS: Final = 15
 OCCURRENCES: Final = 255
 """Times that a word of one post is indexed: a tsvector of PostgreSQL holds no more places of a word."""
 
+ANYWHERE: Final = 1_000_000
+"""Words between the phrases of a NEAR of FTS5: more than a post has."""
+
 FILLER: Final = ":"
 """Stands in the index for further occurrences of a word, so that words beside them are not taken for neighbours."""
 
@@ -179,10 +182,10 @@ def _each_often_enough(words: list[str]) -> list[str]:
     return words
 
 
-def fts5_query(wanted: Sequence[Phrase], unwanted: Sequence[Phrase]) -> str:
-    """Returns phrases as a query of FTS5. At least one is wanted."""
-    both = " AND ".join(map(_in_quotes, wanted))
-    return f"({both}) NOT ({' OR '.join(map(_in_quotes, unwanted))})" if unwanted else both
+def fts5_query(wanted: Sequence[Phrase], unwanted: Sequence[Phrase], span: int) -> str:
+    """Returns a query of FTS5 for the posts of a span that have all wanted phrases and no unwanted one."""
+    both = " AND ".join(_in_span(phrase, span) for phrase in [*wanted, (span_word(span),)])
+    return f"({both}) NOT ({' OR '.join(_in_span(phrase, span) for phrase in unwanted)})" if unwanted else both
 
 
 def tsquery(wanted: Sequence[Phrase], unwanted: Sequence[Phrase]) -> str:
@@ -195,9 +198,12 @@ def tsvector(words: Sequence[str]) -> str:
     return " ".join(f"'{word}':{place}" for place, word in enumerate(words, 1) if word != FILLER)
 
 
-def _in_quotes(phrase: Phrase) -> str:
+def _in_span(phrase: Phrase, span: int) -> str:
     words = " ".join(phrase)
-    return f'"{words}"'
+    if len(phrase) == 1:
+        return f'"{words}"'
+    # FTS5 looks for the next post with a phrase on its own, in all spans. NEAR makes the span's word a part of it.
+    return f'NEAR("{span_word(span)}" "{words}", {ANYWHERE})'
 
 
 def _in_order(phrase: Phrase) -> str:

@@ -1,6 +1,5 @@
 """Search of accounts, hubs and hashtags by the beginnings of their names (docs/search.md#people-hubs-and-hashtags)."""
 
-import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,7 +7,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from pressroom.db import Reads
+from pressroom.db import Database
 from pressroom.db.params import BATCH
 from pressroom.domains.accounts.models import folded, words_of_account
 from pressroom.domains.hubs.models import words_of_hub
@@ -22,8 +21,14 @@ _NAME: Final = re.compile(r"@?((?=_*[A-Za-z0-9])[A-Za-z0-9_]{1,30})")
 _SLUG: Final = re.compile(r"((?=-*[A-Za-z0-9])[A-Za-z0-9-]{1,40})")
 _NOT_IN_TAGS: Final = re.compile(r"[\s\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]")
 
+TAGS: Final = 10
+"""Hashtags that one step looks at, with up to TAGGED posts of each."""
+
+MOST_SECONDS: Final = 1.0
+"""Seconds after which a search ends that has come upon no name that the reader may see, behind which it could go on."""
+
 Place = tuple[str, str]
-"""Where a list goes on: behind a word and an id; of hashtags, behind a hashtag."""
+"""Where a list goes on: behind a word and an id; of hashtags, behind a hashtag and an empty text."""
 
 
 class _Named(Protocol):
@@ -75,7 +80,9 @@ def tag_prefix(text: str) -> str:
     return prefix if any(character.isalnum() for character in prefix) else ""
 
 
-async def search_people(db: Reads, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[FoundPerson]:
+async def search_people(
+    db: Database, text: str, reader: str, place: Place | None, limit: int
+) -> FoundNames[FoundPerson]:
     """Returns up to `limit` accounts whose names begin with the words of a text: first that with this user name."""
     prefixes = people_prefixes(text)
     exact = await db.read(queries.find_person, prefixes[0], reader=reader) if len(prefixes) == 1 else None
@@ -88,40 +95,33 @@ async def search_people(db: Reads, text: str, reader: str, place: Place | None, 
         return (exact is None or person.id != exact.id) and _is_first(person.word, words, prefixes)
 
     async def step(behind: Place) -> list[FoundPerson]:
-        return await db.read(queries.find_people, prefixes[0], reader=reader, place=behind, limit=BATCH)
+        return await db.read_in_thread(queries.find_people, prefixes[0], reader=reader, place=behind, limit=BATCH)
 
     first = [exact] if exact is not None and not exact.is_hidden and place is None else []
-    return await _walk(step, is_open, is_found, _later(prefixes[0], place), limit, first)
+    return await _walk(step, BATCH, is_open, is_found, _later(prefixes[0], place), limit, first)
 
 
-async def search_hubs(db: Reads, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[FoundHub]:
+async def search_hubs(db: Database, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[FoundHub]:
     """Returns up to `limit` hubs whose names begin with the words of a text."""
     prefixes = hub_prefixes(text)
 
     async def step(behind: Place) -> list[FoundHub]:
-        return await db.read(queries.find_hubs, prefixes[0], reader=reader, place=behind, limit=BATCH)
+        return await db.read_in_thread(queries.find_hubs, prefixes[0], reader=reader, place=behind, limit=BATCH)
 
     def is_found(hub: FoundHub) -> bool:
         return _is_first(hub.word, words_of_hub(hub.name, hub.slug), prefixes)
 
-    return await _walk(step, lambda _: True, is_found, _later(prefixes[0], place), limit)
+    return await _walk(step, BATCH, lambda _: True, is_found, _later(prefixes[0], place), limit)
 
 
-async def search_tags(db: Reads, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[str]:
+async def search_tags(db: Database, text: str, reader: str, place: Place | None, limit: int) -> FoundNames[FoundTag]:
     """Returns up to `limit` hashtags, each of a visible post, that begin with a text."""
-    prefix, after, began = tag_prefix(text), place[0] if place else "", time.perf_counter()
-    found: list[str] = []
-    while True:
-        tags: list[FoundTag] = await db.read(queries.find_tags, prefix, reader=reader, after=after, limit=BATCH)
-        found += [each.tag for each in tags if each.is_shown]
-        if len(found) > limit:
-            return FoundNames(found[:limit], (found[limit - 1], ""))
-        if len(tags) < BATCH:
-            return FoundNames(found, None)
-        after = tags[-1].tag
-        if time.perf_counter() - began > BUDGET:
-            return FoundNames(found, (after, ""), is_complete=False)
-        await asyncio.sleep(0)
+    prefix = tag_prefix(text)
+
+    async def step(behind: Place) -> list[FoundTag]:
+        return await db.read_in_thread(queries.find_tags, prefix, reader=reader, after=behind[0], limit=TAGS)
+
+    return await _walk(step, TAGS, lambda tag: tag.is_shown, lambda _: True, _later(prefix, place), limit)
 
 
 def _later(prefix: str, place: Place | None) -> Place:
@@ -141,6 +141,7 @@ def _is_first(word: str, words: Sequence[str], prefixes: Sequence[str]) -> bool:
 
 async def _walk(
     step: Callable[[Place], Awaitable[list[N]]],
+    size: int,
     is_open: Callable[[N], bool],
     is_found: Callable[[N], bool],
     start: Place,
@@ -150,7 +151,8 @@ async def _walk(
     """Returns the first names behind a place that are found, after those in `first`.
 
     Args:
-        step: Reads the names behind a place, at most BATCH.
+        step: Reads the names behind a place.
+        size: How many names a step reads, fewer at the end alone.
         is_open: Whether a name may be told to the reader.
         is_found: Whether an open name is found.
         start: The place.
@@ -171,9 +173,11 @@ async def _walk(
                     return FoundNames(found, last)
                 found.append(row)
                 last = behind
-        if len(rows) < BATCH:
+        if len(rows) < size:
             return FoundNames(found, None)
-        # A cursor never names an account that the reader may not see.
-        if time.perf_counter() - began > BUDGET and told != start:
+        took = time.perf_counter() - began
+        # A cursor never names what the reader may not see.
+        if took > BUDGET and told != start:
             return FoundNames(found, told, is_complete=False)
-        await asyncio.sleep(0)
+        if took > MOST_SECONDS:
+            return FoundNames(found, None, is_complete=False)

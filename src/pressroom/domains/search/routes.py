@@ -68,6 +68,6 @@ async def find_names(request: Request[Caller], asked: Asked) -> SearchOut:
             result.hubs = [hub_shape(each, base_url) for each in found.found]
         case _:
             found = await search_tags(request.db, asked.text, reader, asked.place, limit)
-            result.tags = [FoundTagOut(each) for each in found.found]
+            result.tags = [FoundTagOut(each.word) for each in found.found]
     result.next_cursor, result.complete = cursor_of(found.place), found.is_complete
     return result

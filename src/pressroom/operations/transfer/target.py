@@ -24,7 +24,7 @@ from pressroom.operations.transfer.tables import Row, Table
 from pressroom.server.sole_counter import API_LOCK
 
 _INDEX: Final = (
-    "INSERT INTO unindexed_posts (post_id, changed_at) SELECT id, $1 FROM posts"
+    "INSERT INTO unindexed_posts (post_id) SELECT id FROM posts"
     " WHERE type <> 'SHARE' AND deleted_at IS NULL ON CONFLICT DO NOTHING"
 )
 """Has a server index the words of all posts."""
@@ -75,7 +75,7 @@ class Target:
 
     async def finish(self, transfer_id: str) -> None:
         """Marks it as whole, with statistics of what came. A server will index its posts."""
-        await self._connection.execute(_INDEX, SystemClock().now())
+        await self._connection.execute(_INDEX)
         await self._connection.execute("ANALYZE")
         await self._connection.execute(marks.FINISH.numbered, SystemClock().now(), transfer_id)
 

@@ -21,13 +21,12 @@ class IndexedText(msgspec.Struct):
     deleted_at: int | None
 
 
-INSERT_UNINDEXED: Final = Command("INSERT INTO unindexed_posts (post_id, changed_at) VALUES (:post_id, :now)")
+INSERT_UNINDEXED: Final = Command("INSERT INTO unindexed_posts (post_id) VALUES (:post_id)")
 
 # An edit locks a row that is there already. Otherwise its commit could come between the reading of the text before and
 # the removal of the row, and the new text would not be indexed.
 NOTE_UNINDEXED: Final = Command(
-    "INSERT INTO unindexed_posts (post_id, changed_at) VALUES (:post_id, :now)"
-    " ON CONFLICT (post_id) DO UPDATE SET changed_at = :now"
+    "INSERT INTO unindexed_posts (post_id) VALUES (:post_id) ON CONFLICT (post_id) DO UPDATE SET post_id = :post_id"
 )
 
 FIND_TEXTS: Final = Query(
@@ -48,12 +47,12 @@ def unindexed_sql(post_id: str) -> str:
 
 async def insert_unindexed(tx: Tx, post_id: str) -> None:
     """Notes that a new post is to be indexed."""
-    await tx.later(INSERT_UNINDEXED, post_id=post_id, now=tx.now)
+    await tx.later(INSERT_UNINDEXED, post_id=post_id)
 
 
 async def note_unindexed(tx: Tx, post_id: str) -> None:
     """Notes that the search words of a post are out of date: no search finds it until it is indexed."""
-    await tx.later(NOTE_UNINDEXED, post_id=post_id, now=tx.now)
+    await tx.later(NOTE_UNINDEXED, post_id=post_id)
 
 
 @sql.all("SELECT post_id FROM unindexed_posts ORDER BY post_id LIMIT :limit FOR UPDATE SKIP LOCKED")

@@ -9,10 +9,11 @@ from typing import Final
 
 import msgspec
 
-from pressroom.db import Command, Query, Tx, sql
+from pressroom.db import Command, Query, Tx, Value, sql
 from pressroom.db.params import in_list, spread
 from pressroom.domains.follows.queries import mutes_sql
 from pressroom.domains.posts.queries.indexing import unindexed_sql
+from pressroom.domains.search.models import Phrase, fts5_query, tsquery, tsvector
 from pressroom.domains.search.queries.names import listed_sql
 
 
@@ -109,35 +110,54 @@ async def list_indexed(tx: Tx, post_ids: Sequence[str]) -> dict[str, int]:
 
 
 async def find_matches(
-    tx: Tx, query: str, *, reader: str, spans: range, before: int, oldest: int, limit: int
+    tx: Tx,
+    wanted: Sequence[Phrase],
+    unwanted: Sequence[Phrase],
+    *,
+    reader: str,
+    spans: range,
+    before: int,
+    oldest: int,
+    limit: int,
 ) -> list[Match]:
-    """Returns the newest posts that match a query, in no order.
+    """Returns the newest posts that match, newest first.
 
     Args:
         tx: A transaction.
-        query: The query, in the language of the engine, without the word of the span, which it ends with.
+        wanted: Phrases that posts must have.
+        unwanted: Phrases that they must not have.
         reader: The id of the account that searches.
-        spans: The spans to look at, one on SQLite, newest first.
+        spans: The spans to look at, newest first.
         before: Numbers must be below.
         oldest: Numbers must not be below.
         limit: How many to return at most.
     """
-    values = {"phrases": query, "reader": reader, "before": before, "oldest": oldest, "limit": limit}
+    values: dict[str, Value] = {"reader": reader, "before": before, "oldest": oldest}
     if tx.engine == "sqlite":
-        return await tx.all(FIND_MATCHES[tx.engine], **values)
-    return await tx.all(FIND_MATCHES[tx.engine], newest_span=spans[0], oldest_span=spans[-1], **values)
+        found: list[Match] = []
+        for span in spans:
+            query = fts5_query(wanted, unwanted, span)
+            found += await tx.all(FIND_MATCHES[tx.engine], phrases=query, limit=limit - len(found), **values)
+            if len(found) == limit:
+                break
+    else:
+        phrases = tsquery(wanted, unwanted)
+        values |= {"phrases": f"{phrases} & " if phrases else "", "limit": limit}
+        found = await tx.all(FIND_MATCHES[tx.engine], newest_span=spans[0], oldest_span=spans[-1], **values)
+    return sorted(found, key=lambda match: match.number, reverse=True)
 
 
-async def put_post(tx: Tx, *, number: int, is_new: bool, post_id: str, account_id: str, words: str) -> None:
-    """Indexes a post under a number, in place of its earlier words. `words` are as the engine takes them."""
+async def put_post(tx: Tx, *, number: int, is_new: bool, post_id: str, account_id: str, words: Sequence[str]) -> None:
+    """Indexes a post under a number, in place of its earlier words."""
     if tx.engine != "sqlite":
-        await tx.later(INSERT_INDEXED[tx.engine], number=number, post_id=post_id, account_id=account_id, words=words)
+        values: dict[str, Value] = {"number": number, "post_id": post_id, "account_id": account_id}
+        await tx.later(INSERT_INDEXED[tx.engine], words=tsvector(words), **values)
         return
     if is_new:
         await tx.run(INSERT_INDEXED[tx.engine], number=number, post_id=post_id, account_id=account_id)
     else:
         await tx.run(DELETE_WORDS, number=number)
-    await tx.run(INSERT_WORDS, number=number, words=words)
+    await tx.run(INSERT_WORDS, number=number, words=" ".join(words))
 
 
 async def remove_post(tx: Tx, number: int) -> None:

@@ -34,9 +34,10 @@ class FoundHub(Hub):
 
 
 class FoundTag(msgspec.Struct):
-    """A hashtag. `is_shown`: a post that the reader may see has it."""
+    """A hashtag, its `word`. `is_shown`: a post that the reader may see has it."""
 
-    tag: str
+    word: str
+    id: str
     is_shown: bool
 
 
@@ -84,7 +85,8 @@ FIND_TAGS: Final = Query(
     FoundTag,
     f"WITH RECURSIVE found (tag, place) AS (SELECT {_NEXT.format(bound='>= :first')}, 1 UNION ALL"
     f" SELECT {_NEXT.format(bound='> found.tag')}, place + 1 FROM found WHERE found.tag IS NOT NULL AND place < :limit)"
-    " SELECT found.tag, (SELECT 1 FROM (SELECT p.account_id FROM post_tags p WHERE NOT p.hidden AND p.tag = found.tag"
+    " SELECT found.tag AS word, '' AS id,"
+    " (SELECT 1 FROM (SELECT p.account_id FROM post_tags p WHERE NOT p.hidden AND p.tag = found.tag"
     f" ORDER BY p.post_id DESC LIMIT {TAGGED}) AS newest CROSS JOIN accounts a WHERE a.id = newest.account_id"
     f" AND NOT a.is_private AND a.suspended_at IS NULL AND NOT {blocks_sql(':reader', 'a.id')} LIMIT 1) IS NOT NULL"
     " AS is_shown FROM found WHERE found.tag IS NOT NULL",
