@@ -121,7 +121,7 @@ async def search_tags(db: Database, text: str, reader: str, place: Place | None,
     async def step(behind: Place) -> list[FoundTag]:
         return await db.read_in_thread(queries.find_tags, prefix, reader=reader, after=behind[0], limit=TAGS)
 
-    return await _walk(step, TAGS, lambda tag: tag.is_shown, lambda _: True, _later(prefix, place), limit)
+    return await _walk(step, TAGS, lambda tag: tag.is_shown, lambda _: True, place or ("", ""), limit)
 
 
 def _later(prefix: str, place: Place | None) -> Place:
