@@ -49,6 +49,12 @@ def identifier() -> Field:
     return text(None, null=TAKEN, empty=STRANGER, blank=STRANGER, fine=STRANGER, good=None)
 
 
+def shown_id(*, null: Said) -> Field:
+    """The id of something that a list showed: another text would stand before or after all of them."""
+    good = "01KW1H3V9C5Q2Z7M4X8N6B0T1R"
+    return text(26, null=null, empty=TOO_SHORT, blank=FORMAT, fine=FORMAT, good=good)
+
+
 def username() -> Field:
     wrong = {
         "too_short": ["", "ab", "\u00e4", "a\u0308b", "a\n"],
@@ -380,7 +386,7 @@ FIELDS: dict[str, Fields] = {
         "filters[0].places": items(["timeline"], lambda _: "timeline", 1, 2, null=TAKEN),
         "filters[0].places[0]": choice("timeline", "notifications", null=TYPE),
     },
-    "accept_follow_requests": {"upTo": text(26, null=TAKEN, empty=TOO_SHORT)},
+    "accept_follow_requests": {"upTo": shown_id(null=TAKEN)},
     "bounce_post": {"content": text(5000, null=TAKEN)},
     "vote": {
         "choices": also(
@@ -485,7 +491,7 @@ FIELDS: dict[str, Fields] = {
     "replace_webhook": WEBHOOK,
     "edit_webhook": {name: field for name, field in WEBHOOK.items() if name != "url"},
     "redeliver_events": REDELIVERY,
-    "read_notifications": {"upTo": text(26, null=REQUIRED, empty=TOO_SHORT)},
+    "read_notifications": {"upTo": shown_id(null=REQUIRED)},
     "edit_notification_settings": {each.value: choice("app", "mail", "off", null=TAKEN) for each in NotificationType},
     "preview_redelivery": {
         name: replace(field, kept=name not in ("since", "until")) for name, field in REDELIVERY.items()

@@ -124,6 +124,17 @@ def test_unknown_field_is_answered_with_the_nearest(alice: Actor) -> None:
 
 
 @one_engine
+def test_unknown_field_of_a_form_is_answered_with_the_nearest(alice: Actor) -> None:
+    names = ["visibilty", "medai", "colour"]
+    answer = alice.api.post("/api/posts/upload", files=[(name, (None, b"x")) for name in names])
+
+    messages = {each["field"]: each["message"] for each in answer.json()["details"]}
+    assert messages["visibilty"] == "There is no such field; did you mean visibility?"
+    assert messages["medai"] == "There is no such field; did you mean media?"
+    assert messages["colour"].startswith("There is no such field; the form takes media, content, ")
+
+
+@one_engine
 def test_many_long_names_are_shown_in_part(alice: Actor) -> None:
     names = [f"{number:02}" + "limit" * 14 for number in range(100)]
     answer = alice.api.get("/api/posts?" + "&".join(names))

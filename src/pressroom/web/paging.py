@@ -1,7 +1,7 @@
 """Pages of lists: the parameters `limit` (1 to 100; 20 if absent) and `cursor`, and `nextCursor` in the response."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 import msgspec
@@ -58,6 +58,14 @@ def cursor_field_errors(cursor: str | None) -> list[FieldError]:
 def is_id(text: str) -> bool:
     """Returns whether a text has the shape of an id."""
     return _CURSOR.fullmatch(text) is not None
+
+
+def shown_id_errors(field: str, given: str | None) -> Iterator[FieldError]:
+    """Yields an error when what names something that a list showed is no id. Compared with ids, another text would
+    stand before or after all of them: `zz` as the last one shown would mean everything.
+    """
+    if given is not None and not is_id(given):
+        yield FieldError(field, Code.INVALID_FORMAT, "Must be an id that the list showed, unchanged.")
 
 
 def place_of(query: str, name: str = "before", form: re.Pattern[str] = _CURSOR) -> str | None:

@@ -1,5 +1,6 @@
 """Wire shapes of the follows package."""
 
+from collections.abc import Iterator
 from typing import Annotated, Self
 
 import msgspec
@@ -8,7 +9,9 @@ from msgspec import Meta
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.follows.models import Accepted, Following, Person
+from pressroom.errors import FieldError
 from pressroom.web.json_bodies import Body
+from pressroom.web.paging import shown_id_errors
 from pressroom.web.wire import Id, Time
 
 
@@ -73,6 +76,10 @@ class AcceptRequests(Body):
         ]
         | None
     ) = None
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        """Yields an error for what is no id."""
+        yield from shown_id_errors("upTo", self.up_to)
 
 
 class FollowerList(msgspec.Struct, rename="camel"):

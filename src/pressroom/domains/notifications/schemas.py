@@ -11,6 +11,7 @@ from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.notifications.models import Notification, NotificationType, Way, usual_way
 from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
+from pressroom.web.paging import shown_id_errors
 from pressroom.web.wire import Id, Time
 
 
@@ -84,6 +85,10 @@ class ReadNotifications(Body):
             min_length=1, max_length=26, description="The id of the newest one that was shown: later ones stay unread."
         ),
     ]
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        """Yields an error for what is no id."""
+        yield from shown_id_errors("upTo", self.up_to)
 
 
 class UnreadOut(msgspec.Struct):
