@@ -19,7 +19,7 @@ from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.models import NewMedia
 from pressroom.domains.posts.actions.publish import publish_post
-from pressroom.domains.posts.models import BARE, Draft, parse_text
+from pressroom.domains.posts.models import BARE, NewPost, parse_text
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.webhooks.actions.endpoints import add_webhook, replace_webhook
 from pressroom.domains.webhooks.models import NewWebhook, ReplacedWebhook
@@ -47,7 +47,7 @@ Publish = Callable[[Tx, Actor], Awaitable[object]]
 
 
 async def post(tx: Tx, actor: Actor) -> None:
-    await publish_post(tx, Caller(actor.account), Draft(parse_text("said"), BARE), ALLOWANCE)
+    await publish_post(tx, Caller(actor.account), NewPost(parse_text("said"), BARE), ALLOWANCE)
 
 
 async def clip(tx: Tx, actor: Actor) -> None:

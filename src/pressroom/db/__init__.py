@@ -1,6 +1,6 @@
 """The database: two engines behind one interface.
 
-    post = await db.transact(publish_post, caller, draft)     one transaction; may run the action again
+    post = await db.transact(publish_post, caller, new)     one transaction; may run the action again
     key = await db.one(FIND_KEY, digest=digest)               one indexed read
 
 A statement stands in its package's `queries`, declared with the function that runs it (`pressroom.db.sql`), or as a

@@ -21,7 +21,7 @@ from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.notifications.models import NotificationType, Way
 from pressroom.domains.posts.actions import edit, publish, react
 from pressroom.domains.posts.actions.lookup import get_post
-from pressroom.domains.posts.models import BARE, Draft, Edit, PostType, PostView, parse_text
+from pressroom.domains.posts.models import BARE, Edit, NewPost, PostType, PostView, parse_text
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.privacy.models import WordFilter
@@ -73,7 +73,7 @@ class World:
         text = f"The {'election' if thing % 2 else 'weather'}, @{self._name(other)}."
         fields = msgspec.structs.replace(BARE, visibility=visibility)
         view: PostView = self._transact(
-            publish.publish_post, self._caller(who), Draft(parse_text(text), fields), PLENTY
+            publish.publish_post, self._caller(who), NewPost(parse_text(text), fields), PLENTY
         )
         post = NaivePost(view.post.id, who, visibility, PostType.POST, bool(thing % 2), frozenset({other}))
         self.naive.published(post)

@@ -15,7 +15,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.posts.actions.edit import edit_post
 from pressroom.domains.posts.actions.publish import publish_post
-from pressroom.domains.posts.models import BARE, Draft, Edit, parse_text
+from pressroom.domains.posts.models import BARE, Edit, NewPost, parse_text
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.search import queries
 from pressroom.domains.search.actions import index_posts
@@ -36,8 +36,8 @@ def test_edit_of_a_post_that_is_being_indexed_is_indexed_too(
         try:
             await migrate(db)
             caller = Caller(await db.transact(create_account, NewAccount("author", "author@example.org", "no hash")))
-            draft = Draft(parse_text("before"), BARE, None)
-            post = (await db.transact(publish_post, caller, draft, Allowance(10, 10, 10))).post
+            new = NewPost(parse_text("before"), BARE, None)
+            post = (await db.transact(publish_post, caller, new, Allowance(10, 10, 10))).post
             has_read = asyncio.Event()
 
             async def list_indexed(tx: Tx, post_ids: Sequence[str]) -> dict[str, int]:

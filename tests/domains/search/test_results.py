@@ -21,7 +21,7 @@ from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.moderation.actions import restore_account, suspend_account
 from pressroom.domains.posts.actions import edit, publish, reach
 from pressroom.domains.posts.actions.lookup import get_post
-from pressroom.domains.posts.models import BARE, Draft, Edit, NewPoll, PostView, parse_text
+from pressroom.domains.posts.models import BARE, Edit, NewPoll, NewPost, PostView, parse_text
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.search import actions, models, names
@@ -175,8 +175,8 @@ class World:
         visibility = list(Visibility)[thing % len(Visibility)]
         fields = msgspec.structs.replace(BARE, visibility=visibility)
         poll = NewPoll(None, ["a", "b"], multiple=False, duration=DAY) if other == 0 else None
-        draft = Draft(parse_text(self._text(pieces)), fields, poll)
-        view: PostView = self._transact(publish.publish_post, self._caller(who), draft, PLENTY)
+        new = NewPost(parse_text(self._text(pieces)), fields, poll)
+        view: PostView = self._transact(publish.publish_post, self._caller(who), new, PLENTY)
         made = NaivePost(view.post.id, who, pieces, visibility, self.clock.now(), has_poll=poll is not None)
         self.naive.posts.append(made)
 

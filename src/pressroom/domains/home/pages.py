@@ -144,14 +144,14 @@ async def publish_composed(request: Request[Caller], body: ComposePost) -> Respo
     """Publishes like POST /api/posts, POST /api/posts/upload when there are files, and PUT /api/posts/{id}/audience."""
     if await request.once.stored() is not None:
         return redirect("/", done="post-published")
-    draft, allowance = body.draft(), allowance_of(request.settings)
+    new, allowance = body.new_post(), allowance_of(request.settings)
     named = body.usernames if body.visibility == Visibility.CUSTOM else None
-    if not request.files and draft.card_url is not None:
-        await await_card(request, publish.precheck_post, request.caller, draft, allowance)
+    if not request.files and new.card_url is not None:
+        await await_card(request, publish.precheck_post, request.caller, new, allowance)
     async with staged_uploads(request, body.alt_text or []) as staged:
-        draft.media = list(staged.files)
+        new.media = list(staged.files)
         staged.answered(
-            await request.once(publish.publish_composed, _id_of, 201, request.caller, draft, allowance, named)
+            await request.once(publish.publish_composed, _id_of, 201, request.caller, new, allowance, named)
         )
     return redirect("/", done="post-published")
 
@@ -166,15 +166,15 @@ async def publish_composed(request: Request[Caller], body: ComposePost) -> Respo
 )
 async def preview_composed(request: Request[Caller], body: ComposePost) -> Response:
     """Shows a post as POST /api/posts/preview does, above the form as it was typed. Files are named, and not kept."""
-    draft = body.draft()
-    card = None if request.files else await request.db.read(find_card, draft)
+    new = body.new_post()
+    card = None if request.files else await request.db.read(find_card, new)
     preview: dict[str, object] = {
-        "content": draft.content.text if draft.content else "",
-        "visibility": draft.fields.visibility,
-        "place": draft.fields.location_name,
-        "poll": draft.poll,
+        "content": new.content.text if new.content else "",
+        "visibility": new.fields.visibility,
+        "place": new.fields.location_name,
+        "poll": new.poll,
         "card": card_shape(card, request.settings.base_url) if card else None,
-        "link": None if request.files or card else draft.card_url,
+        "link": None if request.files or card else new.card_url,
         "files": [file.name for file in request.files],
     }
     return await _show(request, FormState(typed=request.typed, lines=COMPOSE_FIELDS.lines), {"preview": preview})

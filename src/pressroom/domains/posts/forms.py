@@ -15,7 +15,7 @@ from pressroom.domains.media.models import (
     NewMedia,
 )
 from pressroom.domains.media.uploads import alt_text_errors, file_errors
-from pressroom.domains.posts.models import Draft, parse_text
+from pressroom.domains.posts.models import NewPost, parse_text
 from pressroom.domains.posts.poll_schemas import PollIn
 from pressroom.domains.posts.schemas import LocationIn, PostBody, link_errors, named_twice, place_errors
 from pressroom.domains.posts.visibility import Visibility
@@ -40,9 +40,9 @@ class UploadPost(PostBody, kw_only=True):
     def field_errors(self, now: int) -> Iterator[FieldError]:
         yield from place_errors(self.location)
 
-    def draft(self, files: Sequence[NewMedia]) -> Draft:
+    def new_post(self, files: Sequence[NewMedia]) -> NewPost:
         """Returns the post to publish with these files."""
-        return Draft(
+        return NewPost(
             content=None if self.content is None or is_blank(self.content) else parse_text(self.content),
             fields=self.post_fields(),
             media=list(files),
@@ -86,9 +86,9 @@ class ComposePost(PostBody, kw_only=True):
             message = "Readers are named for a post that chosen readers see. Choose that, or name nobody."
             yield FieldError("usernames", Code.NOT_ALLOWED, message)
 
-    def draft(self, files: Sequence[NewMedia] = ()) -> Draft:
+    def new_post(self, files: Sequence[NewMedia] = ()) -> NewPost:
         """Returns the post to publish, with these files."""
-        return Draft(
+        return NewPost(
             content=None if self.content is None or is_blank(self.content) else parse_text(self.content),
             fields=self.post_fields(),
             poll=self.poll.new_poll() if self.poll else None,

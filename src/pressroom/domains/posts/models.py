@@ -78,7 +78,7 @@ BARE: Final = PostFields(
 """The fields of a bounce: a PUBLIC post without a location or a hub."""
 
 
-class Draft(msgspec.Struct):
+class NewPost(msgspec.Struct):
     """A post to create.
 
     `forced_link` is the page of a link card that the author chose, in its normalised spelling.

@@ -90,10 +90,10 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     that may see the post are notified, 50 at the most. With a key it counts against the key's posts per minute and
     the account's content quota of the UTC day; signed in, against the account's own limits."""
     _check_signed_in_for_comments(request, body)
-    draft, allowance = body.draft(), allowance_of(request.settings)
-    if draft.card_url is not None:
-        await await_card(request, publish.precheck_post, request.caller, draft, allowance)
-    return await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
+    new, allowance = body.new_post(), allowance_of(request.settings)
+    if new.card_url is not None:
+        await await_card(request, publish.precheck_post, request.caller, new, allowance)
+    return await request.once(publish.publish_post, _shown(request), 201, request.caller, new, allowance)
 
 
 @routes.post(
@@ -116,9 +116,9 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     if (response := await request.once.stored()) is not None:
         return response
     async with staged_uploads(request, body.alt_text or []) as staged:
-        draft, allowance = body.draft(staged.files), allowance_of(request.settings)
+        new, allowance = body.new_post(staged.files), allowance_of(request.settings)
         return staged.answered(
-            await request.once(publish.publish_post, _shown(request), 201, request.caller, draft, allowance)
+            await request.once(publish.publish_post, _shown(request), 201, request.caller, new, allowance)
         )
 
 

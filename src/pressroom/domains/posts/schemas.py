@@ -13,7 +13,16 @@ from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
 from pressroom.domains.keys.schemas import SourceKeyOut
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.media.urls import MediaAddresses
-from pressroom.domains.posts.models import Draft, Edit, ParsedText, PostFields, PostType, PostView, SeenPost, parse_text
+from pressroom.domains.posts.models import (
+    Edit,
+    NewPost,
+    ParsedText,
+    PostFields,
+    PostType,
+    PostView,
+    SeenPost,
+    parse_text,
+)
 from pressroom.domains.posts.poll_schemas import PollIn, PollOut, poll_shape
 from pressroom.domains.posts.visibility import Commenters, Visibility
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
@@ -102,9 +111,9 @@ class CreatePost(PostBody, kw_only=True):
         if self.link_preview_url is not None:
             yield from link_errors(self.link_preview_url)
 
-    def draft(self) -> Draft:
+    def new_post(self) -> NewPost:
         """Returns the post to publish."""
-        return Draft(
+        return NewPost(
             content=parse_text(self.content or ""),
             fields=self.post_fields(),
             poll=self.poll.new_poll() if self.poll else None,

@@ -10,7 +10,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.follows.routes import TAG as FOLLOWS
 from pressroom.domains.posts.examples import BAD_POST
-from pressroom.domains.posts.models import Draft
+from pressroom.domains.posts.models import NewPost
 from pressroom.domains.posts.routes import TAG
 from pressroom.domains.posts.schemas import CreatePost
 from pressroom.domains.previews.actions import find_cards
@@ -49,20 +49,20 @@ class PreviewOut(msgspec.Struct, rename="camel"):
     link_preview: Annotated[LinkPreviewOut | None, Meta(description="That card, if it was fetched before.")]
 
 
-async def find_card(tx: Tx, draft: Draft) -> Card | None:
+async def find_card(tx: Tx, new: NewPost) -> Card | None:
     """Returns the card that the post would show, if it was fetched before."""
-    return (await find_cards(tx, [draft.card_url])).get(draft.card_url) if draft.card_url else None
+    return (await find_cards(tx, [new.card_url])).get(new.card_url) if new.card_url else None
 
 
-def preview_shape(draft: Draft, card: Card | None, base_url: str) -> PreviewOut:
+def preview_shape(new: NewPost, card: Card | None, base_url: str) -> PreviewOut:
     """Returns what a post would say."""
-    text = draft.content.text if draft.content else ""
+    text = new.content.text if new.content else ""
     return PreviewOut(
         content=text,
         characters=len(text),
         html=str(linked(text)),
         entities=_entities(list(find_entities(text))),
-        link_url=draft.card_url,
+        link_url=new.card_url,
         link_preview=card_shape(card, base_url) if card else None,
     )
 
@@ -90,9 +90,9 @@ def _entities(found: Sequence[Entity]) -> list[EntityOut]:
 async def preview_post(request: Request[Caller], body: CreatePost) -> Response:
     """A post as it would be shown, by the same rules as publishing it. Stores nothing, fetches nothing, and so takes no
     Idempotency-Key. Membership of the hub and quotas are looked at when it is published."""
-    draft = body.draft()
-    card = await request.db.read(find_card, draft)
-    return json_response(preview_shape(draft, card, request.settings.base_url))
+    new = body.new_post()
+    card = await request.db.read(find_card, new)
+    return json_response(preview_shape(new, card, request.settings.base_url))
 
 
 @routes.get(

@@ -22,8 +22,8 @@ from pressroom.domains.posts.actions.reach import reach_readers, set_audience
 from pressroom.domains.posts.events import post_created
 from pressroom.domains.posts.models import (
     BARE,
-    Draft,
     NewPoll,
+    NewPost,
     ParsedText,
     Post,
     PostFields,
@@ -39,49 +39,49 @@ from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import new_id
 
 
-async def publish_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> PostView:
+async def publish_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowance) -> PostView:
     """Publishes a post and returns it as its author sees it.
 
     It takes one unit of the account's content of the day, and storage for its media (docs/limits.md). Raises
     Unprocessable when the account is no member of the hub or stores too much, QuotaExceeded.
     """
-    hub = await _check_draft(tx, caller, draft)
-    await take_storage(tx, caller.account.id, "media", draft.media, allowance.storage)
+    hub = await _check_hub(tx, caller, new)
+    await take_storage(tx, caller.account.id, "media", new.media, allowance.storage)
     await spend_quota(tx, caller, allowance)
-    post = new_post(tx, caller, PostType.POST, draft.content, draft.fields, hub)
-    post.has_poll, post.has_media = draft.poll is not None, bool(draft.media)
-    post.preview_url, post.preview_forced = draft.card_url, draft.forced_link is not None
-    await save_and_emit(tx, post, draft.content)
-    await attach_media(tx, post.account_id, post.id, draft.media)
-    if draft.poll is not None:
-        await _attach_poll(tx, post.id, draft.poll)
+    post = new_post(tx, caller, PostType.POST, new.content, new.fields, hub)
+    post.has_poll, post.has_media = new.poll is not None, bool(new.media)
+    post.preview_url, post.preview_forced = new.card_url, new.forced_link is not None
+    await save_and_emit(tx, post, new.content)
+    await attach_media(tx, post.account_id, post.id, new.media)
+    if new.poll is not None:
+        await _attach_poll(tx, post.id, new.poll)
     return (await complete(tx, [post], caller.account.id))[0]
 
 
 async def publish_composed(
-    tx: Tx, caller: Caller, draft: Draft, allowance: Allowance, usernames: list[str] | None
+    tx: Tx, caller: Caller, new: NewPost, allowance: Allowance, usernames: list[str] | None
 ) -> PostView:
     """Publishes a post together with its allowlist, if it is given one. Raises what `publish_post` and `set_audience`
     raise."""
-    view = await publish_post(tx, caller, draft, allowance)
+    view = await publish_post(tx, caller, new, allowance)
     if usernames is not None:
         await set_audience(tx, caller, view.post.id, usernames)
     return view
 
 
-async def precheck_post(tx: Tx, caller: Caller, draft: Draft, allowance: Allowance) -> str | None:
+async def precheck_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowance) -> str | None:
     """Checks a post before `publish_post` and writes nothing; returns the URL of its future link card.
 
     Raises what that would raise, by the same checks.
     """
-    await _check_draft(tx, caller, draft)
+    await _check_hub(tx, caller, new)
     await check_quota(tx, caller, allowance)
-    return draft.card_url
+    return new.card_url
 
 
-async def _check_draft(tx: Tx, caller: Caller, draft: Draft) -> Hub | None:
+async def _check_hub(tx: Tx, caller: Caller, new: NewPost) -> Hub | None:
     """Returns the hub to publish into, if any. Raises Unprocessable when the account is no member of it."""
-    hub_id = draft.fields.hub_id
+    hub_id = new.fields.hub_id
     return None if hub_id is None else await get_joined_hub(tx, caller, hub_id)
 
 
