@@ -182,7 +182,7 @@ ELSEWHERE: Final = {
     "/login/code": "test_sign_in.py looks at it: it takes a right password first",
     "/settings/security/two-factor/code": "leads to the page of the set-up",
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries": "a part of the endpoint's page",
-    "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/attempts": "a part of the delivery's page",
+    "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries/{deliveryId}/state": "a part of the delivery's page",
     "/settings/data/export": "a file; without one it leads to the page of the data",
     "/avatars/{name}": "a picture",
     "/admin/reports/{id}/files/{mediaId}": "a file",

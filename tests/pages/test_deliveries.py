@@ -1,5 +1,9 @@
 """The pages on which deliveries are filtered, read in full, sent again and redelivered; without script."""
 
+import json
+import re
+import shutil
+import subprocess
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,6 +14,7 @@ from pressroom.clock import MINUTE, iso
 from tests.api.actors import Actor, body_of
 from tests.api.conftest import MakeActor
 from tests.harness.receiver import Receiver, answer
+from tests.pages.endpoint_pages import node_of
 from tests.pages.hostile import HOSTILE
 from tests.pages.reader import Page
 from tests.webhooks.clocked import tick
@@ -125,7 +130,7 @@ def test_one_delivery_with_all_that_was_sent(endpoint: MakeEndpoint, alice: Acto
     tick(alice, "Grüße 🦊")
     alice.server.deliver()
     address = f"{path_of(hook)}/deliveries/{hook.received[0].id}"
-    live = alice.web.get(f"{address}/attempts")
+    live = alice.web.get(f"{address}/state")
 
     shown = page(alice.web.get(address))
 
@@ -140,16 +145,53 @@ def test_one_delivery_with_all_that_was_sent(endpoint: MakeEndpoint, alice: Acto
         hook.received[0].id,
     ):
         assert expected in text
-    assert hook.received[0].body.decode() in [node.text() for node in shown.tree.css("pre code")]
+    body = hook.received[0].body.decode()
+    laid_out = node_of(shown.tree, "[aria-label='the body'] code").text()
+    assert body in [node.attributes["data-copy"] for node in shown.tree.css("button[data-copy]")]
+    assert (json.loads(laid_out), laid_out.splitlines()[0:2]) == (
+        json.loads(body),
+        ["{", '  "event": "post.created",'],
+    )
     assert "<script>later</script>" in [node.text() for node in shown.tree.css("pre code")]
     assert hook.secret[12:] not in shown.html
     assert live.headers["etag"].removeprefix("W/").strip('"') in shown.html
     known = {"If-None-Match": live.headers["etag"]}
-    assert alice.web.get(f"{address}/attempts", headers=known).status_code == 204
+    assert alice.web.get(f"{address}/state", headers=known).status_code == 204
     alice.server.clock.advance(2 * MINUTE)
     alice.server.deliver()
-    assert alice.web.get(f"{address}/attempts", headers=known).status_code == 200
+    assert alice.web.get(f"{address}/state", headers=known).status_code == 200
     assert len(page(alice.web.get(address)).tree.css("details.attempt")) == 2
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_command_on_a_delivery_s_page_sends_the_same(endpoint: MakeEndpoint, alice: Actor) -> None:
+    hook = endpoint("post.created")
+    tick(alice, "It's $(late) `here`\n'; echo \\ \"quoted\" 🦊")
+    address = f"{path_of(hook)}/deliveries/{hook.deliveries()[0]['id']}"
+    assert page(alice.web.get(address)).tree.css_first("[aria-label='the request as a curl command']") is None
+    alice.server.deliver()
+
+    shown = page(alice.web.get(address))
+    command = node_of(shown.tree, "[aria-label='the request as a curl command'] code").text()
+    subprocess.run(["sh", "-c", command.replace("curl ", "curl -s ", 1)], check=True, timeout=30)
+
+    first, second = hook.received
+    assert (second.body, second.signature) == (first.body, first.signature)
+    assert second.headers["user-agent"] == first.headers["user-agent"]
+
+
+def test_times_of_attempts_have_seconds(endpoint: MakeEndpoint, alice: Actor) -> None:
+    hook = endpoint("post.created")
+    tick(alice, "a")
+    alice.server.deliver()
+    delivery = hook.deliveries()[0]
+
+    for path in (path_of(hook), f"{path_of(hook)}/deliveries/{delivery['id']}"):
+        times = page(alice.web.get(path)).tree.css(".attempt-lines time, .attempt time, .delivery-list .when time")
+        assert times
+        for each in times:
+            assert each.attributes["data-local-time"] == "seconds"
+            assert re.search(r", \d\d:\d\d:\d\d UTC$", each.text())
 
 
 @pytest.mark.parametrize("text", HOSTILE[::5])
@@ -257,7 +299,7 @@ def test_pages_of_others_are_not_there(
     stranger = actor()
     base = path_of(hook)
     delivery = f"/deliveries/{hook.received[0].id}"
-    for part in ("/deliveries", "/deliveries/evt_", delivery, f"{delivery}/attempts", "/redeliver"):
+    for part in ("/deliveries", "/deliveries/evt_", delivery, f"{delivery}/state", "/redeliver"):
         who = alice if part.endswith("evt_") else stranger
         reply = who.web.get(base + part)
         assert (reply.status_code, reply.headers["content-type"]) == (404, "text/html; charset=utf-8"), part

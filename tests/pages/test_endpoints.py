@@ -1,6 +1,7 @@
 """The pages of webhook endpoints: adding, testing, rotating, replacing and removing them in the browser."""
 
 import re
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -10,9 +11,11 @@ from pressroom.clock import HOUR, MINUTE, iso
 from pressroom.db import Command, Query
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
+from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.domains.webhooks.models import CHOOSABLE
 from tests.api.actors import Actor, body_of, new_client, rows
 from tests.api.conftest import MakeActor
+from tests.harness.local import LocalServer
 from tests.harness.receiver import Receiver, answer
 from tests.pages.endpoint_pages import attributes_of, fields_of, page_of, path_of, read, send, text_of
 from tests.webhooks.clocked import fail_until_disabled, pass_time, post
@@ -54,6 +57,18 @@ def secret_on(page: LexborHTMLParser) -> str:
     found = SECRET.findall(text_of(page, ".copyable code"))
     assert len(found) == 1
     return str(found[0])
+
+
+def test_development_mode_asks_for_no_https(local_server: Callable[..., LocalServer]) -> None:
+    server = local_server(DEV=1)
+    account = server.account("Mira")
+    token = server.run(server.runtime.db.transact(begin_session, account.id))
+    with new_client(base_url=server.base_url, headers={"Cookie": f"session={token}"}) as web:
+        key = body_of(web.post("/api/auth/api-keys", json={"label": "Bot", "scopes": ["posts:write"]}), 201)
+        page = page_of(web.get(path_of(key["id"], "new")))
+
+    assert "https" not in text_of(page, "#f-url-hint")
+    assert attributes_of(page, "#f-url")["placeholder"] == "http://127.0.0.1:9000/"
 
 
 def test_every_event_has_its_words(alice: Actor) -> None:
@@ -192,7 +207,7 @@ def test_under_a_key_that_has_ended_pages_say_why_in_place_of_buttons(
     parts = [
         page_path(hook, "head"),
         page_path(hook, "deliveries"),
-        page_path(hook, f"deliveries/{delivered['id']}/attempts"),
+        page_path(hook, f"deliveries/{delivered['id']}/state"),
     ]
     before = [alice.web.get(part).headers["etag"] for part in parts]
     if ends == "revoked":
@@ -234,6 +249,7 @@ def test_the_page_of_an_endpoint_says_how_it_does(alice: Actor, endpoint: MakeEn
 
     facts = text_of(page, "#endpoint-head")
     assert hook.created["url"] in text_of(page, "h1")
+    assert text_of(page, "title") == f"{hook.created['url']} · Endpoint · Pressroom"
     assert "Sent when A post is published · A comment is made" in facts
     assert "Delivered 3 of 3" in facts
     assert "Waiting nothing" in facts
@@ -306,6 +322,17 @@ def test_the_head_comes_anew_when_something_changed_and_else_not(alice: Actor, e
     alice.server.deliver()
     version = changed.headers["etag"].removeprefix("W/").strip('"')
     assert "Delivered" in ask(version).text
+    hook.behave(answer(410))
+    post(alice)
+    alice.server.deliver()
+    disabled = ask(version)
+    assert "Disabled" in disabled.text
+    acts = LexborHTMLParser(disabled.text).css(".actions a, .actions form")
+    assert [(each.attributes.get("href") or each.attributes["action"] or "").split("/")[-1] for each in acts] == [
+        "replace",
+        "rotate",
+        "remove",
+    ]
     assert ask(attributes_of(read(alice, page_path(hook)), "#endpoint-head")["data-version"]).status_code == 204
 
 

@@ -112,6 +112,49 @@ def test_a_page_asks_no_more_once_its_key_has_ended(watched: tuple[Endpoint, Tab
     assert tab.page.locator("[data-live-stopped]:visible").count() == 0
 
 
+def test_actions_follow_the_state_of_the_endpoint(watched: tuple[Endpoint, Tab], alice: Actor) -> None:
+    hook, tab = watched
+    test = tab.page.get_by_role("button", name="Send test")
+    assert test.is_visible()
+    hook.behave(answer(410))
+    post(alice)
+    alice.server.deliver()
+    poll(tab, "head")
+    test.wait_for(state="detached")
+
+    assert tab.page.get_by_role("link", name="Redeliver").count() == 0
+    assert "disabled endpoint is sent nothing" in (tab.page.locator("#why-no-test").text_content() or "")
+    delivery = hook.deliveries()[-1]
+    tab.open(f"/settings/keys/{hook.key_id}/webhooks/{hook.id}/deliveries/{delivery['id']}")
+    assert tab.page.get_by_role("button", name="Send again").count() == 0
+
+
+def test_the_time_of_expiry_shows_with_its_choice(alice: Actor, open_tab: OpenTab) -> None:
+    tab = open_tab(alice.server, alice)
+    tab.open("/settings/keys/new")
+    time = tab.page.get_by_label("Time of expiry")
+    assert time.is_hidden()
+
+    tab.page.get_by_label("At a time of your choice").check()
+    assert time.is_visible()
+    tab.page.get_by_label("Never", exact=True).check()
+    assert time.is_hidden()
+
+
+def test_no_line_to_copy_lies_under_its_button(watched: tuple[Endpoint, Tab]) -> None:
+    hook, tab = watched
+    tab.open(f"/settings/keys/{hook.key_id}/webhooks/{hook.id}/deliveries/{hook.deliveries()[0]['id']}")
+    tab.page.get_by_text("Copy as curl").click()
+    for width in (1280, 320):
+        tab.page.set_viewport_size({"width": width, "height": 800})
+        for block in tab.page.locator(".copyable.block").all():
+            text, button = block.locator("pre").bounding_box(), block.locator("button").bounding_box()
+            assert text is not None
+            assert button is not None
+            apart = button["x"] >= text["x"] + text["width"] or button["y"] + button["height"] <= text["y"]
+            assert apart, (width, text, button)
+
+
 def test_a_key_that_is_shown_once_outlives_the_session(alice: Actor, open_tab: OpenTab) -> None:
     """A part of its page that is led to the sign-in stops: to load the page again would lose the key."""
     tab = open_tab(alice.server, alice)

@@ -106,7 +106,8 @@ async def _announce(runtime: "Runtime") -> None:
     secret = await key_commands.first_key(runtime.db, first.account_id)
     link = await account_commands.sign_in_link(runtime.db, first.account_id, settings.base_url)
     click.echo(
-        f"\n  Account   {first.username}\n  Password  {first.password}\n  API key   {secret}   (shown this once)\n"
+        f"\n  Account   {first.username}, an admin: /admin has the operator's pages\n"
+        f"  Password  {first.password}\n  API key   {secret}   (shown this once)\n"
     )
     click.echo(f"Sign in with this link, once and within an hour:\n\n{link}\n")
     click.echo("Publish a post:\n")

@@ -105,8 +105,8 @@ class Settings:
     dev = Setting(
         read_flag,
         "0",
-        "1: development mode, at a loopback or private base address only. Makes a first account and key on an empty "
-        "database and prints them, opens sign-up, and lets webhooks reach private networks by http.",
+        "1: development mode, at a loopback or private base address only. Makes a first account, an admin, and a key "
+        "on an empty database and prints them, opens sign-up, and lets webhooks reach private networks by http.",
     )
     base_url = Setting(
         read_base_address,

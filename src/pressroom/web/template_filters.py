@@ -4,6 +4,8 @@ import re
 from datetime import datetime
 from typing import Final
 
+import msgspec
+
 from pressroom.clock import iso
 
 _ITEM: Final = re.compile(r"\[(\d{1,4})\]")
@@ -20,10 +22,10 @@ def iso_time(at: int | str) -> str:
     return iso(at) if isinstance(at, int) else at
 
 
-def shown_time(at: int | str) -> str:
-    """`2026-11-20T16:08:12.345Z` → `20 November 2026, 16:08 UTC`."""
+def shown_time(at: int | str, seconds: bool = False) -> str:
+    """`2026-11-20T16:08:12.345Z` → `20 November 2026, 16:08 UTC`, with `seconds` `20 November 2026, 16:08:12 UTC`."""
     moment = datetime.fromisoformat(iso_time(at))
-    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+    return f"{moment.day} {moment:%B %Y, %H:%M}{f':{moment:%S}' if seconds else ''} UTC"
 
 
 def clock_time(at: int | str) -> str:
@@ -55,6 +57,16 @@ def duration(seconds: int) -> str:
         if seconds > unit:
             return _counted(-(-seconds // unit), name)
     return _counted(seconds, "second")
+
+
+def laid_out(text: str) -> str:
+    """Returns JSON with a line for each value, numbers and strings as they were; any other text as it is."""
+    try:
+        lines = msgspec.json.format(text, indent=2)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+    # Deep nesting is mostly indentation.
+    return lines if len(lines) <= 4 * len(text) + 1_000 else text
 
 
 def item_number(field: str) -> str:

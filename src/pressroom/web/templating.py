@@ -31,6 +31,7 @@ cast("dict[str, object]", _environment.filters).update(
         "initials": initials,
         "item_number": template_filters.item_number,
         "iso_time": template_filters.iso_time,
+        "laid_out": template_filters.laid_out,
         "number": template_filters.number,
         "short_age": template_filters.short_age,
         "shown_day": template_filters.shown_day,

@@ -36,12 +36,12 @@ async def create(db: Database, username: str, email: str, password: str, *, is_a
 
 
 async def first_account(db: Database, passwords: Passwords) -> FirstAccount | None:
-    """Creates an account in a database that has none and returns it; otherwise returns None."""
+    """Creates an account, an admin's, in a database that has none and returns it; otherwise returns None."""
     if await db.read(queries.any_account):
         return None
     password = secrets.token_urlsafe(12)
     try:
-        account_id = await _create(db, passwords, "editor", "editor@example.org", password)
+        account_id = await _create(db, passwords, "editor", "editor@example.org", password, is_admin=True)
     except Conflict:
         return None  # Another server, started at the same moment, was quicker.
     return FirstAccount(account_id, "editor", password)

@@ -11,7 +11,7 @@ from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey, KeyStatus
 from pressroom.domains.webhooks.actions import deliveries
 from pressroom.domains.webhooks.actions.endpoints import get_with_key
-from pressroom.domains.webhooks.delivery_schemas import DeliveryDetailOut, delivery_detail_shape, preview_shape
+from pressroom.domains.webhooks.delivery_schemas import DeliveryDetailOut, as_curl, delivery_detail_shape, preview_shape
 from pressroom.domains.webhooks.delivery_sections import DeliverySection, page_of, read_section, version_of
 from pressroom.domains.webhooks.models import DeliveryRecord, Redelivery, RedeliveryPreview, State, Webhook
 from pressroom.domains.webhooks.schemas import RedeliveredOut, RedeliverEvents
@@ -53,11 +53,13 @@ async def show_delivery(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "webhooks/delivery.html", {**values, "version": version}, form=form)
 
 
-@routes.get(_DELIVERY + "/attempts", Page(), summary="The part of a delivery's page that tells how it went")
-async def show_attempts(request: Request[Caller]) -> Response:
+@routes.get(_DELIVERY + "/state", Page(), summary="The part of a delivery's page that tells how it went")
+async def show_state(request: Request[Caller]) -> Response:
     """The state and the attempts; 204 while there is nothing new in them."""
     values, version = await _read_delivery(request)
-    return unchanged(request, version) or await render(request, "webhooks/_attempts.html", values, version=version)
+    return unchanged(request, version) or await render(
+        request, "webhooks/_delivery.html", values, form=FormState(), version=version
+    )
 
 
 @routes.submit(_DELIVERY + "/resend", Page(), again=show_delivery, summary="Send a delivery again")
@@ -125,8 +127,9 @@ async def _read_delivery(request: Request[Caller]) -> tuple[dict[str, object], s
     key, webhook, delivery = await request.db.read(_read_record, *_named(request), request.parameters["deliveryId"])
     shown: DeliveryDetailOut = delivery_detail_shape(delivery)
     is_over = key.status(request.clock.now()) is not KeyStatus.ACTIVE and delivery.state is not State.PENDING
-    version = version_of([delivery], is_over=is_over)
-    return {**_common(request, key, webhook), "delivery": shown, "is_over": is_over}, version
+    version = version_of([delivery], is_over=is_over, beside=(webhook.status, key.status(request.clock.now())))
+    values = {**_common(request, key, webhook), "delivery": shown, "curl": as_curl(shown), "is_over": is_over}
+    return values, version
 
 
 async def _read_record(

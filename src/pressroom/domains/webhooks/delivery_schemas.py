@@ -1,5 +1,6 @@
 """Wire shapes of one delivery with all that was sent, and of what is to be sent again."""
 
+import shlex
 from typing import Annotated, Final
 
 import msgspec
@@ -88,6 +89,16 @@ def delivery_detail_shape(delivery: DeliveryRecord) -> DeliveryDetailOut:
     shown = msgspec.structs.asdict(delivery_shape(delivery))
     shown["attempts"] = [_detail(each, delivery) for each in _records.decode(delivery.attempts)]
     return DeliveryDetailOut(**shown, request=DeliveryRequestOut("POST", delivery.url, body))
+
+
+def as_curl(delivery: DeliveryDetailOut) -> str | None:
+    """Returns the latest attempt as a curl command for a POSIX shell; None without its headers or body."""
+    headers = delivery.attempts[-1].request_headers if delivery.attempts else None
+    if headers is None or delivery.request.body is None:
+        return None
+    parts = [f"curl -X POST {shlex.quote(delivery.request.url)}"]
+    parts += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
+    return " \\\n  ".join([*parts, f"--data-binary {shlex.quote(delivery.request.body)}"])
 
 
 def _detail(attempt: AttemptRecord, delivery: Delivery) -> AttemptDetailOut:

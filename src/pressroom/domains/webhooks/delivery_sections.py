@@ -97,9 +97,9 @@ def page_of(key_id: str, webhook_id: str) -> str:
     return f"/settings/keys/{key_id}/webhooks/{webhook_id}"
 
 
-def version_of(shown: Sequence[Delivery], *, is_over: bool) -> str:
-    """Returns the version of these deliveries, which changes with any shown value."""
-    return hashlib.blake2b(msgspec.msgpack.encode((shown, is_over)), digest_size=12).hexdigest()
+def version_of(shown: Sequence[Delivery], *, is_over: bool, beside: object = None) -> str:
+    """Returns the version of these deliveries, which changes with any shown value, also one `beside` them."""
+    return hashlib.blake2b(msgspec.msgpack.encode((shown, is_over, beside)), digest_size=12).hexdigest()
 
 
 def _read(given: dict[str, str], field_errors: list[FieldError]) -> DeliveryFilter:

@@ -60,7 +60,13 @@ class NewEndpointPage(msgspec.Struct):
 async def show_new_endpoint(request: Request[Caller], form: FormState) -> Response:
     """Returns the page with the form in its state."""
     found = await request.db.read(_read_new, request.caller.account.id, request.parameters["keyId"])
-    values: dict[str, object] = {"key": found.key, "number": found.number, "most": ENDPOINTS, "replaced": None}
+    values: dict[str, object] = {
+        "key": found.key,
+        "number": found.number,
+        "most": ENDPOINTS,
+        "replaced": None,
+        "in_development": request.settings.dev,
+    }
     return await render(request, "webhooks/new.html", values, form=form)
 
 
@@ -84,7 +90,9 @@ async def endpoint_head(request: Request[Caller]) -> Response:
     """The head of the endpoint's page; 204 while nothing in it has changed."""
     values = _head_of(request, await request.db.read(endpoints.get_status, *named(request)))
     version = str(values["version"])
-    return unchanged(request, version) or await render(request, "webhooks/_head.html", values, version=version)
+    return unchanged(request, version) or await render(
+        request, "webhooks/_head.html", values, form=FormState(), version=version
+    )
 
 
 @routes.submit(f"{_ONE}/test", Page(), again=show_endpoint, summary="Send a test")
@@ -159,6 +167,7 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
     values: dict[str, object] = {
         "key": report.key,
         "replaced": webhook,
+        "in_development": request.settings.dev,
         "waiting": figures.waiting,
         "more_waiting": figures.more_waiting,
     }

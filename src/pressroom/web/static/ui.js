@@ -59,15 +59,14 @@ function count(field) {
 
 // --- Times: in the reader's language and zone; the title has them in UTC.
 
-const shownTime = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-})
+const language = document.documentElement.lang || undefined
+const shownTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+const shownSeconds = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
 
 function localise(element) {
   const at = new Date(element.dateTime)
   if (Number.isNaN(at.getTime())) return
-  const words = shownTime.format(at)
+  const words = (element.dataset.localTime === 'seconds' ? shownSeconds : shownTime).format(at)
   if (element.textContent === words) return
   element.title = element.textContent
   element.textContent = words
