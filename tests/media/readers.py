@@ -59,7 +59,9 @@ def addresses_of(post: Json) -> set[str]:
     """The paths of a post's picture, and of the posts that it shares, as the API gives them."""
     entries = [*(post["media"] or []), *((post.get("originalPost") or {}).get("media") or [])]
     paths = {path_of(each[name]) for each in entries for name in ("url", "thumbnailUrl")}
-    return paths | {path + "/poster" for path in paths if not path.endswith("thumbnail")}
+    return paths | {
+        f"{path}/{name}" for path in paths if not path.endswith("thumbnail") for name in ("medium", "poster")
+    }
 
 
 def unfollow(who: Actor, whom: Actor) -> None:

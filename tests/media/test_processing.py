@@ -160,7 +160,7 @@ def test_upload_is_removed_when_failed(alice: Actor) -> None:
 
 def test_the_table_of_states_holds_in_the_database(alice: Actor) -> None:
     server, status = alice.server, ProcessingStatus
-    ready = {"width": 1, "height": 2, "duration": None, "size_bytes": 3, "placeholder": "x"}
+    ready = {"width": 1, "height": 2, "duration": None, "size_bytes": 3, "placeholder": "x", "has_medium": False}
     moves: dict[ProcessingStatus, tuple[Any, dict[str, Any], tuple[Any, ...]]] = {
         status.READY: (queries.make_ready, ready, ()),
         status.FAILED: (queries.make_failed, {}, ("again",)),

@@ -40,14 +40,14 @@ def served(server: LocalServer) -> tuple[str, bytes, str]:
 def test_nothing_is_served_before_it_is_ready(alice: Actor) -> None:
     post = uploaded(alice, file(image(size=PICTURE)))
     path = path_of(media_of(post)["url"])
-    paths = [path, f"{path}/thumbnail", f"{path}/poster"]
+    paths = [path, f"{path}/thumbnail", f"{path}/medium", f"{path}/poster"]
 
     early = [fetch(alice.server, each) for each in paths]
     alice.server.do_jobs()
     late = [fetch(alice.server, each) for each in paths]
 
-    assert [answer.status_code for answer in early] == [404] * 3
-    assert [answer.status_code for answer in late] == [200] * 3
+    assert [answer.status_code for answer in early] == [404] * 4
+    assert [answer.status_code for answer in late] == [200] * 4
     assert not any("max-age" in answer.headers.get("cache-control", "") for answer in early)
 
 
@@ -57,7 +57,7 @@ def test_failed_media_are_never_served(alice: Actor) -> None:
 
     assert entry["processingStatus"] == "FAILED"
     assert (entry["width"], entry["height"], entry["sizeBytes"]) == (None, None, None)
-    for suffix in ("", "/thumbnail", "/poster"):
+    for suffix in ("", "/thumbnail", "/medium", "/poster"):
         assert fetch(alice.server, path_of(entry["url"]) + suffix).status_code == 404
 
 
@@ -273,7 +273,7 @@ GARBAGE = [
 
 
 @pytest.mark.parametrize("token", GARBAGE)
-@pytest.mark.parametrize("suffix", ["", "/thumbnail", "/poster"])
+@pytest.mark.parametrize("suffix", ["", "/thumbnail", "/medium", "/poster"])
 def test_addresses_that_are_none(server: LocalServer, token: str, suffix: str) -> None:
     assert exchange(server, "GET", f"/media/{token}{suffix}").status == 404
 

@@ -171,7 +171,7 @@ def test_no_token_is_logged(server: LocalServer, alice: Actor, actor: MakeActor)
     assert bob.account.id in paths[2]
 
     for path in paths:
-        for suffix in ("", "/thumbnail", "/poster", "/nothing", "/thumbnail/"):
+        for suffix in ("", "/thumbnail", "/medium", "/poster", "/nothing", "/thumbnail/"):
             fetch(server, path + suffix)
         fetch(server, path.replace("/media/", "/%6dedia/"))
         for misspelt in ("/cards/", "//media/", "/Media/", "/api/media/", "/media//"):

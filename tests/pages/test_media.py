@@ -5,8 +5,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from pressroom.db import Query
-from pressroom.db.postgres.database import PostgresDatabase, PostgresTx
-from pressroom.db.sqlite.database import SqliteDatabase, SqliteTx
+from pressroom.db.postgres.database import PostgresDatabase
+from pressroom.db.postgres.tx import PostgresTx
+from pressroom.db.sqlite.database import SqliteDatabase
+from pressroom.db.sqlite.tx import SqliteTx
 from pressroom.domains.media.urls import LONGEST
 from tests.api.actors import Actor, Json, body_of, nobody, publish, read
 from tests.api.audiences import SEEN_BY, set_audience
@@ -74,6 +76,44 @@ def test_lists_show_its_thumbnail(alice: Actor) -> None:
     assert images(profile, "src", ".nested .file") == [f"{url}/thumbnail"]
     assert images(visit(alice.server, permalink(quoted)), "src", ".nested .file") == [f"{url}/thumbnail"]
     assert images(visit(alice.server, permalink(bounced)), "src", ".post > .gallery > .file") == [url]
+
+
+def loading(page: Page) -> list[tuple[str | None, str | None]]:
+    """How each picture is loaded: its priority, and whether it waits until it comes into sight."""
+    nodes = page.tree.css(".file > img:not(.backdrop)")
+    return [(node.attributes.get("fetchpriority"), node.attributes.get("loading")) for node in nodes]
+
+
+def test_a_browser_chooses_among_the_sizes_of_a_picture(alice: Actor) -> None:
+    post = ready(alice, uploaded(alice, picture(3000, 2000)))
+    tall = ready(alice, uploaded(alice, picture(1000, 2000)))
+    url, other = post["media"][0]["url"], tall["media"][0]["url"]
+
+    for path, shown in ((permalink(post), 656), (permalink(tall), 304)):
+        (sizes,) = images(visit(alice.server, path), "sizes")
+        assert sizes == f"min(100vw, {shown}px)"
+    for path in (permalink(post), f"/@{alice.account.username}"):
+        srcset = images(visit(alice.server, path), "srcset")[-1]
+        assert srcset == f"{url}/thumbnail 640w, {url}/medium 1280w, {url} 2048w"
+    assert images(visit(alice.server, permalink(tall)), "srcset") == [
+        f"{other}/thumbnail 320w, {other}/medium 640w, {other} 1000w"
+    ]
+    assert not visit(alice.server, permalink(ready(alice, uploaded(alice, picture())))).has("[srcset]")
+
+
+def test_the_first_picture_is_loaded_before_the_others(alice: Actor) -> None:
+    first, lazy = ("high", None), (None, "lazy")
+    publish(alice, "The oldest")
+    post = ready(alice, uploaded(alice, picture(), picture(80, 120)))
+    publish(alice, "One without a picture")
+    ready(alice, uploaded(alice, video()))
+
+    assert loading(visit(alice.server, permalink(post))) == [first, lazy]
+    for reader in (None, alice):
+        assert loading(visit(alice.server, f"/@{alice.account.username}", reader)) == [first, lazy]
+    ready(alice, uploaded(alice, picture()))
+    for reader, path in ((None, f"/@{alice.account.username}"), (alice, f"/@{alice.account.username}"), (alice, "/")):
+        assert loading(visit(alice.server, path, reader)) == [first, lazy, lazy]
 
 
 def test_several_files_are_shown_in_their_order(alice: Actor) -> None:

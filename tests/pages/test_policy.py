@@ -10,7 +10,7 @@ import pytest
 from pressroom.server.routes import ROUTES
 from tests.api.actors import Actor, body_of, nobody, publish
 from tests.harness.roomy import ROOMY
-from tests.pages.files import filmed
+from tests.pages.files import filmed, made_ready
 from tests.pages.reader import Page, fetch
 
 SETTINGS = ROOMY
@@ -30,6 +30,7 @@ STATUSES = {
     "/avatars/hubs/{name}": {404},
     "/media/{token}": {404},
     "/media/{token}/thumbnail": {404},
+    "/media/{token}/medium": {404},
     "/media/{token}/poster": {404},
     "/cards/{token}": {404},
     "/absent": {404},
@@ -64,6 +65,7 @@ def site(who: Actor) -> Known:
         for content in (None, "Look")
     )
     clips = [filmed(who, visibility=each)["id"] for each in ("PUBLIC", "PRIVATE")]
+    made_ready(who)
     body_of(who.web.post("/api/hubs", json={"name": "Letterpress", "slug": name}), 201)
     body_of(who.api.delete(f"/api/posts/{gone}"))
     permalinks = [f"{who.server.base_url}/post/{each}" for each in (public, private, gone)]
@@ -77,7 +79,10 @@ def site(who: Actor) -> Known:
         "/avatars/{name}": ["/avatars/absent"],
         "/avatars/hubs/{name}": ["/avatars/hubs/absent"],
         **{path: [path.replace("{token}", "absent")] for path in ("/media/{token}", "/cards/{token}")},
-        **{path: [path.replace("{token}", "absent")] for path in ("/media/{token}/thumbnail", "/media/{token}/poster")},
+        **{
+            path: [path.replace("{token}", "absent")]
+            for path in (f"/media/{{token}}/{size}" for size in ("thumbnail", "medium", "poster"))
+        },
     }
 
 

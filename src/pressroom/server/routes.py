@@ -47,6 +47,7 @@ DECLARED: Final = (
     "sign_up.pages",
     "mail.pages",
     "reading.pages",
+    "reading.file_pages",
     "search.pages",
     "explore.pages",
     "reading.feeds",

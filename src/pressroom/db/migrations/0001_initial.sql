@@ -409,6 +409,7 @@ CREATE TABLE media (
     size_bytes BIGINT,                      -- of the file that is served
     stored_bytes BIGINT NOT NULL,           -- its share of stored_media: of the upload, then of the served file
     placeholder TEXT,                       -- a few bytes of picture, shown until the rest is there
+    has_medium BOOLEAN NOT NULL DEFAULT FALSE,  -- whether there is a rendition between thumbnail and served file
     created_at BIGINT NOT NULL,
     hidden_at BIGINT,                       -- when its post or clip was deleted
     PRIMARY KEY (account_id, id)

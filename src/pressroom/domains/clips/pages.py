@@ -13,7 +13,7 @@ from pressroom.domains.hubs.actions import list_choice
 from pressroom.domains.hubs.models import HubChoice
 from pressroom.domains.hubs.schemas import wanted_hub
 from pressroom.domains.limits.allowance import allowance_of
-from pressroom.domains.media.models import FILE_BYTES_SIGNED_IN
+from pressroom.domains.media.models import FILE_BYTES_SIGNED_IN, ProcessingStatus
 from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.errors import FieldError, NotFound
@@ -55,9 +55,11 @@ async def show_clips(request: Request[Caller], form: FormState) -> Response:
     before, hub = place_of(request.query), wanted_hub(request.query, form)
     found, hubs = await request.db.read(read_clips, request.caller.account.id, before or BEYOND, hub)
     addresses = addresses_of(request, lasting=False)
+    clips = [clip_shape(view, addresses) for view in found[:CLIPS]]
     values: dict[str, object] = {
         "account": request.caller.account,
-        "clips": [clip_shape(view, addresses) for view in found[:CLIPS]],
+        "clips": clips,
+        "awaits_files": any(clip.processing_status == ProcessingStatus.PROCESSING for clip in clips),
         "hubs": hubs,
         "hub": hub,
         "next_page": f"/clips?before={found[CLIPS - 1].clip.id}" if len(found) > CLIPS else None,

@@ -29,7 +29,7 @@ from pressroom.domains.posts.routes import await_card
 from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.schemas import card_shape
-from pressroom.domains.reading.rendering import card_values, placeholders_of
+from pressroom.domains.reading.rendering import awaits_files, card_values, placeholders_of
 from pressroom.domains.reading.routes import find_card
 from pressroom.domains.sign_in.routes import ask_for_verification
 from pressroom.domains.timeline.actions import read_timeline
@@ -117,6 +117,7 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
     home = await request.db.read(read_home, account, before or BEYOND, hub)
     addresses, now = addresses_of(request, lasting=False), request.clock.now()
     timeline = home.timeline
+    entries = [shown_entry(entry, addresses, now) for entry in timeline.entries]
     placeholders = placeholders_of([entry.post for entry in timeline.entries if entry.post is not None])
     values: dict[str, object] = {
         **card_values(request, placeholders),
@@ -126,7 +127,10 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
         "is_dev": mail.kept is not None,
         "hubs": home.hubs,
         "hub": hub,
-        "entries": [shown_entry(entry, addresses, now) for entry in timeline.entries],
+        "entries": entries,
+        "awaits_files": awaits_files(
+            [entry.post for entry in entries if entry.post], [entry.clip for entry in entries if entry.clip]
+        ),
         "placeholders": placeholders,
         "own_bounces": home.own_bounces,
         "people": [person_shape(each, request.settings.base_url) for each in home.people],

@@ -10,6 +10,7 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind
 from pressroom.domains.media import queries
+from pressroom.domains.media.decoding import MEDIUM
 from pressroom.domains.media.models import (
     AccountPicture,
     HiddenFile,
@@ -115,6 +116,7 @@ async def finish_ready(tx: Tx, job: Job, token: str, done: Processed) -> bool:
         duration=done.duration,
         size_bytes=done.size_bytes,
         placeholder=done.placeholder,
+        has_medium=any(file.name == MEDIUM for file in done.files),
     )
     await queries.count_stored(tx, job.subject, sum(file.size for file in done.files))
     await show_processed(tx, job.subject)

@@ -11,6 +11,9 @@ import msgspec
 LARGE_SIDE: Final = 2_048
 """Side in pixels of the square that an image's main rendition fits in."""
 
+MEDIUM_SIDE: Final = 1_280
+"""Side of the rendition for windows that the thumbnail is too small for, and of the posters of videos."""
+
 THUMBNAIL_SIDE: Final = 640
 VIDEO_LONG_SIDE: Final = 1_920
 VIDEO_SHORT_SIDE: Final = 1_080
@@ -18,6 +21,7 @@ VIDEO_RATE: Final = 60
 """Frames a second, at most."""
 
 LARGE: Final = "large.webp"
+MEDIUM: Final = "medium.webp"
 THUMBNAIL: Final = "thumbnail.webp"
 POSTER: Final = "poster.webp"
 VIDEO: Final = "video.mp4"

@@ -1,4 +1,4 @@
-"""Processes images in a child process: to WebP in two sizes, upright, without metadata except a colour profile.
+"""Processes images in a child process: to WebP in three sizes, upright, without metadata except a colour profile.
 
 Only the loader of the sniffed kind is called; libvips does not guess, and its other loaders are blocked.
 """
@@ -18,6 +18,8 @@ from pyvips.voperation import concurrency_set
 from pressroom.domains.media.decoding import (
     LARGE,
     LARGE_SIDE,
+    MEDIUM,
+    MEDIUM_SIDE,
     THUMBNAIL,
     THUMBNAIL_SIDE,
     WEBP,
@@ -30,7 +32,10 @@ from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.profiles import reduced
 
 QUALITY: Final = 82
-THUMBNAIL_QUALITY: Final = 75
+SMALLER_QUALITIES: Final = (75, 60, 45)
+"""Qualities of the smaller renditions: the first at which a thumbnail has at most THUMBNAIL_BYTES, else the last."""
+
+THUMBNAIL_BYTES: Final = 120_000
 EFFORT: Final = 3
 ANIMATION_EFFORT: Final = 1
 """Lower than EFFORT, because every frame of an animation is encoded."""
@@ -69,14 +74,17 @@ def prepare() -> None:
 def process(
     source: Path, kind: FileKind, folder: Path, limits: DecodingLimits, box: tuple[int, int] | None = None
 ) -> Processed:
-    """Writes large.webp and thumbnail.webp of the image `source`, cut to the form of `box` if there is one.
+    """Writes large.webp, medium.webp and thumbnail.webp of the image `source`.
+
+    With a `box`, the image is cut to its form. There is no medium.webp with a box, of an animation, or where large.webp
+    is not larger.
 
     Raises Undecodable.
     """
     try:
         frames = _check_header(source, kind, limits)
         if box is not None:
-            return _write_still(_cut(_displayable(_open(source, kind)), box), folder)
+            return _write_still(_cut(_displayable(_open(source, kind)), box), folder, has_medium=False)
         return _animation(source, kind, folder) if frames > 1 else _still(source, kind, folder)
     except pyvips.Error as error:
         raise _undecodable(error) from error
@@ -120,7 +128,7 @@ def _check_header(source: Path, kind: FileKind, limits: DecodingLimits) -> int:
 
 
 def _still(source: Path, kind: FileKind, folder: Path) -> Processed:
-    return _write_still(fitted(_displayable(_open(source, kind)), LARGE_SIDE), folder)
+    return _write_still(fitted(_displayable(_open(source, kind)), LARGE_SIDE), folder, has_medium=True)
 
 
 def _cut(image: pyvips.Image, box: tuple[int, int]) -> pyvips.Image:
@@ -132,13 +140,13 @@ def _cut(image: pyvips.Image, box: tuple[int, int]) -> pyvips.Image:
     )
 
 
-def _write_still(scaled: pyvips.Image, folder: Path) -> Processed:
+def _write_still(scaled: pyvips.Image, folder: Path, *, has_medium: bool) -> Processed:
     # Rotation needs the whole image in memory, so it comes after scaling.
     large = scaled.copy_memory().autorot().copy_memory()
-    files = [
-        write_webp(large, folder / LARGE),
-        write_webp(fitted(large, THUMBNAIL_SIDE), folder / THUMBNAIL, THUMBNAIL_QUALITY),
-    ]
+    files = [write_webp(large, folder / LARGE)]
+    if has_medium and max(large.width, large.height) > MEDIUM_SIDE:
+        files.append(write_webp(fitted(large, MEDIUM_SIDE), folder / MEDIUM, SMALLER_QUALITIES[0]))
+    files.append(write_thumbnail(large, folder))
     return _processed(files, large)
 
 
@@ -148,7 +156,7 @@ def _animation(source: Path, kind: FileKind, folder: Path) -> Processed:
     concurrency_set(1)
     files = [
         write_webp(_resized(_open(source, kind, n=-1), side), folder / name, quality, ANIMATION_EFFORT)
-        for side, name, quality in ((LARGE_SIDE, LARGE, QUALITY), (THUMBNAIL_SIDE, THUMBNAIL, THUMBNAIL_QUALITY))
+        for side, name, quality in ((LARGE_SIDE, LARGE, QUALITY), (THUMBNAIL_SIDE, THUMBNAIL, SMALLER_QUALITIES[0]))
     ]
     return _processed(files, _displayable(_open(source, kind)).copy_memory())
 
@@ -231,6 +239,17 @@ def write_webp(image: pyvips.Image, path: Path, quality: int = QUALITY, effort: 
     """Writes `image` with its colour profile and no other metadata."""
     image.webpsave(str(path), Q=quality, effort=effort, smart_subsample=True, keep=_KEEP_PROFILE)
     return Rendition(path.name, WEBP, image.width, image.get_page_height(), path.stat().st_size)
+
+
+def write_thumbnail(image: pyvips.Image, folder: Path) -> Rendition:
+    """Writes thumbnail.webp of a still image, in a quality at which it has few bytes."""
+    small = fitted(image, THUMBNAIL_SIDE).copy_memory()
+    *better, last = SMALLER_QUALITIES
+    for quality in better:
+        made = write_webp(small, folder / THUMBNAIL, quality)
+        if made.size <= THUMBNAIL_BYTES:
+            return made
+    return write_webp(small, folder / THUMBNAIL, last)
 
 
 def placeholder(image: pyvips.Image) -> str:

@@ -1,10 +1,11 @@
 """The files of posts, clips and accounts, and their states (docs/media.md#upload)."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from pressroom.domains.media.decoding import MEDIUM_SIDE, THUMBNAIL_SIDE
 from pressroom.domains.media.kinds import FileKind
 from pressroom.ids import random_base62
 
@@ -33,7 +34,7 @@ class AccountPicture(StrEnum):
 
 _BOXES: Final = {AccountPicture.AVATAR: (512, 512), AccountPicture.COVER: (1_500, 500)}
 
-RENDITIONS: Final = ("large.webp", "thumbnail.webp", "poster.webp", "video.mp4")
+RENDITIONS: Final = ("large.webp", "medium.webp", "thumbnail.webp", "poster.webp", "video.mp4")
 """The names of all files that are made from uploads."""
 
 
@@ -66,8 +67,17 @@ class Variant(StrEnum):
     """The renditions of a file that are served."""
 
     MAIN = "main"
+    MEDIUM = "medium"
     THUMBNAIL = "thumbnail"
     POSTER = "poster"
+
+
+class ServedSize(NamedTuple):
+    """A size in which a picture is served. width and height in pixels."""
+
+    variant: Variant
+    width: int
+    height: int
 
 
 class MediaEntryType(StrEnum):
@@ -104,6 +114,7 @@ class Media(msgspec.Struct):
     duration: float | None  # seconds
     size_bytes: int | None
     placeholder: str | None  # a few bytes of picture, shown until the rest is there
+    has_medium: bool  # whether there is a rendition between the thumbnail and the served file
     created_at: int
     hidden_at: int | None  # when its post or clip was deleted
 
@@ -133,10 +144,25 @@ class Media(msgspec.Struct):
         is_video = self.type is MediaEntryType.VIDEO
         name = {
             Variant.MAIN: "video.mp4" if is_video else "large.webp",
+            Variant.MEDIUM: "poster.webp" if is_video else "medium.webp" if self.has_medium else "large.webp",
             Variant.THUMBNAIL: "thumbnail.webp",
             Variant.POSTER: "poster.webp" if is_video else "large.webp",
         }[variant]
         return rendition(self.id, name)
+
+    @property
+    def sizes(self) -> list[ServedSize]:
+        """Returns the sizes in which an image is served, the smallest first; none for a video, or until it is READY."""
+        if self.type is MediaEntryType.VIDEO or self.width is None or self.height is None:
+            return []
+        longest = max(self.width, self.height)
+        sides = {Variant.THUMBNAIL: THUMBNAIL_SIDE} | ({Variant.MEDIUM: MEDIUM_SIDE} if self.has_medium else {})
+        smaller = [
+            ServedSize(variant, max(1, round(self.width * side / longest)), max(1, round(self.height * side / longest)))
+            for variant, side in sides.items()
+            if side < longest
+        ]
+        return [*smaller, ServedSize(Variant.MAIN, self.width, self.height)]
 
     @property
     def keys(self) -> set[str]:

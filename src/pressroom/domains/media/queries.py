@@ -9,7 +9,7 @@ from pressroom.domains.media.models import AccountPicture, HiddenFile, Media, Pr
 
 _MEDIA: Final = (
     "id, account_id, owner_id, position, token, kind, alt_text, status, reason, width, height, duration, size_bytes,"
-    " placeholder, created_at, hidden_at"
+    " placeholder, has_medium, created_at, hidden_at"
 )
 
 
@@ -156,7 +156,7 @@ async def list_stored(tx: Tx, after: str) -> list[Media]:
 
 @sql.run(
     "UPDATE media SET status = 'READY', width = :width, height = :height, duration = :duration,"
-    " size_bytes = :size_bytes, placeholder = :placeholder WHERE id = :media_id"
+    " size_bytes = :size_bytes, placeholder = :placeholder, has_medium = :has_medium WHERE id = :media_id"
     f" AND status IN ({leading_to(ProcessingStatus.READY)})"
 )
 async def make_ready(
@@ -168,6 +168,7 @@ async def make_ready(
     duration: float | None,
     size_bytes: int,
     placeholder: str,
+    has_medium: bool,
 ) -> None:
     """PROCESSING → READY."""
     ...

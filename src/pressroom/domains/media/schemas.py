@@ -12,6 +12,14 @@ from pressroom.web.json_bodies import Body
 from pressroom.web.wire import EXAMPLE_BASE, Id, Url
 
 
+class PictureOut(msgspec.Struct, rename="camel"):
+    """One of the sizes in which an image is served, all of them WebP."""
+
+    url: Url
+    width: Annotated[int, Meta(description="Pixels.")]
+    height: Annotated[int, Meta(description="Pixels.")]
+
+
 class MediaEntryOut(msgspec.Struct, rename="camel"):
     """A file of a post. Its address holds from the start and answers 404 until it is READY. Of a post that is not
     PUBLIC, readers other than the author get an address of their own that ends within minutes, and with their right to
@@ -30,6 +38,12 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
     size_bytes: Annotated[int | None, Meta(description="Of what `url` answers; null until it is READY.")]
     thumbnail_url: Annotated[Url, Meta(description="A WebP image of at most 640 pixels a side.")]
     alt_text: Annotated[str | None, Meta(description="What it shows, for those who do not see it.")]
+    variants: Annotated[
+        list[PictureOut],
+        Meta(
+            description="For `srcset`: an image in every size, the smallest first. Empty until READY, and for a video."
+        ),
+    ]
 
     @classmethod
     def example(cls) -> Self:
@@ -45,6 +59,7 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
             size_bytes=None,
             thumbnail_url=f"{EXAMPLE_BASE}/media/q9V0c8Jm2Tt7uLrYw1ZkXnB4sPdHe6Fa/thumbnail",
             alt_text="A proof sheet on the drying rack",
+            variants=[],
         )
 
 
@@ -63,6 +78,7 @@ def media_shape(media: Media, addresses: MediaAddresses, *, public: bool) -> Med
         size_bytes=media.size_bytes,
         thumbnail_url=variant_address(address, Variant.THUMBNAIL),
         alt_text=media.alt_text,
+        variants=[PictureOut(variant_address(address, size.variant), size.width, size.height) for size in media.sizes],
     )
 
 

@@ -50,6 +50,12 @@ async def serve_media(request: Request[Caller]) -> Response:
     return await _serve(request, Variant.MAIN)
 
 
+@routes.get("/media/{token}/medium", Public(), summary="It in a size between thumbnail and whole")
+async def serve_medium(request: Request[Caller]) -> Response:
+    """Serves the rendition of at most 1,280 pixels a side; of a smaller image the whole, of a video its poster."""
+    return await _serve(request, Variant.MEDIUM)
+
+
 @routes.get("/media/{token}/thumbnail", Public(), summary="Its thumbnail")
 async def serve_thumbnail(request: Request[Caller]) -> Response:
     """Serves its thumbnail."""

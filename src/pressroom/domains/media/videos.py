@@ -25,10 +25,9 @@ from av.stream import Stream
 
 from pressroom.domains.media import images
 from pressroom.domains.media.decoding import (
-    LARGE_SIDE,
+    MEDIUM_SIDE,
     MP4,
     POSTER,
-    THUMBNAIL,
     THUMBNAIL_SIDE,
     VIDEO,
     DecodingLimits,
@@ -98,12 +97,18 @@ def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) 
         if error.errno in {errno.EFBIG, errno.ENOSPC, errno.EDQUOT}:
             raise OSError(error.errno, error.strerror) from error
         raise Undecodable(f"The video is damaged or incomplete ({error.strerror}).") from error
-    poster = images.write_webp(images.fitted(look.poster, LARGE_SIDE), folder / POSTER)
-    small = images.fitted(look.poster, THUMBNAIL_SIDE)
-    thumbnail = images.write_webp(small, folder / THUMBNAIL, images.THUMBNAIL_QUALITY)
+    poster = images.write_webp(images.fitted(look.poster, MEDIUM_SIDE), folder / POSTER, images.SMALLER_QUALITIES[0])
+    thumbnail = images.write_thumbnail(look.poster, folder)
     main = Rendition(VIDEO, MP4, look.width, look.height, path.stat().st_size)
     files = [main, poster, thumbnail]
-    return Processed(main.width, main.height, duration, main.size, files, images.placeholder(small))
+    return Processed(
+        main.width,
+        main.height,
+        duration,
+        main.size,
+        files,
+        images.placeholder(images.fitted(look.poster, THUMBNAIL_SIDE)),
+    )
 
 
 def _look(source: Path, kind: FileKind, limits: DecodingLimits) -> _FirstLook:

@@ -10,6 +10,9 @@ import msgspec
 from markupsafe import Markup
 
 from pressroom.domains.comments.schemas import CommentOut
+from pressroom.domains.media.models import MediaEntryType, ProcessingStatus
+from pressroom.domains.media.schemas import MediaEntryOut
+from pressroom.domains.posts.models import PostType
 from pressroom.domains.posts.schemas import PostOut
 from pressroom.web.fragments import Fragments
 from pressroom.web.template_filters import short_age
@@ -50,6 +53,7 @@ class PageFragments:
         self._kept = kept
         self._placeholders = placeholders
         self._now = now
+        self._has_picture = False
 
     def comment(self, macro: Macro, item: CommentEntry, has_replies: bool) -> Markup:
         """Returns a comment of a thread."""
@@ -58,10 +62,17 @@ class PageFragments:
         return self._kept.get((_COMMENT, item, has_replies), lambda: macro(item, has_replies))
 
     def card(self, macro: Macro, post: PostOut) -> Markup:
-        """Returns a post of a list."""
+        """Returns a post of a list. The first picture among the posts of a page is loaded before the others."""
+        top = post.original_post if post.type == PostType.SHARE else post
+        is_first = not self._has_picture and top is not None and any(map(_is_picture, top.media or ()))
+        self._has_picture = self._has_picture or is_first
         if self._kept is None:
-            return macro(post)
+            return macro(post, is_first)
         shown = [each for each in (post, post.original_post) if each is not None]
         ages = [short_age(each.created_at, self._now) for each in shown]
         pictures = [self._placeholders.get(file.id) for each in shown for file in each.media or ()]
-        return self._kept.get((_CARD, post, ages, pictures), lambda: macro(post))
+        return self._kept.get((_CARD, post, is_first, ages, pictures), lambda: macro(post, is_first))
+
+
+def _is_picture(file: MediaEntryOut) -> bool:
+    return file.processing_status == ProcessingStatus.READY and file.type is not MediaEntryType.VIDEO

@@ -33,6 +33,7 @@ from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.markup import excerpt
 from pressroom.domains.reading.rendering import (
+    awaits_files,
     before,
     clips_page,
     given,
@@ -135,9 +136,11 @@ async def clip(request: Request[Caller]) -> Response:
         return await reading_page(request, "reading/clip.html", values, code=410, everybody=False)
     public = view.clip.visibility == Visibility.PUBLIC
     addresses = addresses_of(request, lasting=False)
+    shown = clip_shape(view, addresses)
     values = {
         "gone": False,
-        "clip": clip_shape(view, addresses),
+        "clip": shown,
+        "awaits_files": awaits_files(clips=[shown]),
         "video": media_shape(view.video, addresses, public=public),
         "placeholders": {view.video.id: view.video.placeholder},
         "robots": None if public else "noindex",

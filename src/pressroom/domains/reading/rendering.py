@@ -16,6 +16,7 @@ from pressroom.domains.clips.schemas import ClipOut, clip_shape
 from pressroom.domains.comments.models import EDITABLE, ThreadEntry
 from pressroom.domains.comments.schemas import comment_shape
 from pressroom.domains.hubs.schemas import hub_shape
+from pressroom.domains.media.models import ProcessingStatus
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import PostOut, post_shape
@@ -86,13 +87,14 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
     """Returns the page of a post that stands. `form` is the form of a comment, or another one that was refused."""
     base_url, post, thread = request.settings.base_url, found.view.post, found.thread
     public = post.visibility == Visibility.PUBLIC
-    here = f"/post/{post.id}"
+    here, shown = f"/post/{post.id}", _shapes(request, [found.view])
     address = Permalinks(request.settings.permalink_base).of_post(post.id)
     after = place_of(request.query, "after", _PLACE)
     reply = form.value("parentId") if form and form.was_refused else given(request, "reply")
     values: dict[str, object] = {
         "gone": False,
-        "post": _shapes(request, [found.view])[0],
+        "post": shown[0],
+        "awaits_files": awaits_files(shown),
         "placeholders": placeholders_of([found.view]),
         "own_bounces": found.own_bounces,
         "versions": [EarlierVersion(each.content, each.visibility, iso(each.written_at)) for each in found.versions],
@@ -115,8 +117,10 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
 
 async def quote_page(request: Request[Caller], view: PostView, form: FormState) -> Response:
     """Returns the page on which a post is quoted."""
+    shown = _shapes(request, [view])
     values: dict[str, object] = {
-        "post": _shapes(request, [view])[0],
+        "post": shown[0],
+        "awaits_files": awaits_files(shown),
         "placeholders": placeholders_of([view]),
         "robots": "noindex",
         "form": form,
@@ -131,7 +135,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
     )
     if found is None:
         return await gone_profile(request)
-    account = found.opened.account
+    account, clips = found.opened.account, clip_shapes(request, found.clips)
     head = ProfileHead(
         id=account.id,
         username=account.username,
@@ -149,15 +153,15 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         "account": head,
         "hidden": found.opened.hidden,
         "relation": found.opened.relation,
-        "clips": clip_shapes(request, found.clips),
+        "clips": clips,
         "more_clips": found.more_clips,
         "robots": "noindex" if account.is_private else None,
         "feed": None if account.is_private else f"/@{account.username}/feed.atom",
         "form": form or FormState(),
     }
-    return await reading_page(
-        request, "reading/profile.html", {**values, **posts_values(request, found.page, f"/@{account.username}")}
-    )
+    listed = posts_values(request, found.page, f"/@{account.username}")
+    awaits = bool(listed["awaits_files"]) or awaits_files(clips=clips)
+    return await reading_page(request, "reading/profile.html", {**values, **listed, "awaits_files": awaits})
 
 
 async def clips_page(request: Request[Caller]) -> Response:
@@ -166,14 +170,15 @@ async def clips_page(request: Request[Caller]) -> Response:
     found = await read_for_page(request, actions.open_clips, request.parameters["username"], reader_id(request), start)
     if found is None:
         return await gone_profile(request)
-    account = found.opened.account
+    account, clips = found.opened.account, clip_shapes(request, found.clips)
     here = f"/@{account.username}/clips"
     values: dict[str, object] = {
         "account": account,
         "avatar_address": avatar_address(account.id, account.avatar_token, request.settings.base_url),
         "hidden": found.opened.hidden,
         "relation": found.opened.relation,
-        "clips": clip_shapes(request, found.clips),
+        "clips": clips,
+        "awaits_files": awaits_files(clips=clips),
         "robots": "noindex" if account.is_private else None,
         "next_page": f"{here}?before={found.next_page}" if found.next_page else None,
         "first_page": None if start == BEYOND else here,
@@ -207,8 +212,10 @@ def posts_values(request: Request[Caller], page: PostPage, here: str = "") -> di
     own = quote(request.path, safe="/@")
     here = here or own
     first = before(request) == BEYOND
+    posts = _shapes(request, page.posts)
     return {
-        "posts": _shapes(request, page.posts),
+        "posts": posts,
+        "awaits_files": awaits_files(posts),
         "placeholders": placeholders_of(page.posts),
         "own_bounces": page.own_bounces,
         "here": here if first else f"{here}?before={before(request)}",
@@ -220,19 +227,20 @@ def posts_values(request: Request[Caller], page: PostPage, here: str = "") -> di
 async def reading_page(
     request: Request[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
 ) -> Response:
-    """Returns a page for reading. `everybody`: signed-out visitors may see it. Only others get script, and are
-    told what they have just done."""
+    """Returns a page for reading. `everybody`: signed-out visitors may see it. They get script only while a file on it
+    is being processed (docs/web-app.md#files-in-processing); only others are told what they have just done."""
     signed_out = request.who is None
     placeholders = cast("dict[str, str | None]", values.get("placeholders", {}))
     common = {**(await frame_of(request)), **card_values(request, placeholders)}
     common["done"] = done_of(request.query) if not signed_out else None
+    has_script = not signed_out or bool(values.get("awaits_files"))
     response = await page_in_slices(
         request.services.slices,
         template,
-        {**common, **values},
+        {"awaits_files": False, **common, **values},
         code=code,
         media_from=request.services.blobs.origin,
-        policy=APP_POLICY if request.who is not None and code == 200 else POLICY,
+        policy=APP_POLICY if has_script and code == 200 else POLICY,
     )
     if everybody and signed_out:
         response.headers += ANYBODY
@@ -319,6 +327,13 @@ def clip_shapes(request: Request[Caller], clips: Sequence[ClipView]) -> list[Cli
     """Returns clips as the templates show them."""
     addresses = addresses_of(request, lasting=False)
     return [clip_shape(view, addresses) for view in clips]
+
+
+def awaits_files(posts: Sequence[PostOut] = (), clips: Sequence[ClipOut] = ()) -> bool:
+    """Returns whether a file on the page is in processing: the page then loads the script that shows it when READY."""
+    shown = [each for post in posts for each in (post, post.original_post) if each is not None]
+    files = [file.processing_status for post in shown for file in post.media or ()]
+    return ProcessingStatus.PROCESSING in [*files, *(clip.processing_status for clip in clips)]
 
 
 def placeholders_of(posts: Sequence[PostView]) -> dict[str, str | None]:
