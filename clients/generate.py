@@ -218,7 +218,9 @@ def _synchronous(text: str) -> str:
 
 
 def _formatted(text: str) -> str:
-    ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--stdin-filename", "client.py", "-"]
+    config = str(CLIENTS.parent / "pyproject.toml")
+    name = str(PYTHON / "made.py")
+    ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--config", config, "--stdin-filename", name, "-"]
     return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True, cwd=CLIENTS).stdout  # noqa: S603  # our own tool
 
 

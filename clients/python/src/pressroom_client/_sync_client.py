@@ -17,14 +17,7 @@ from typing import Any, cast
 
 import httpx
 
-from pressroom_client._calls import (
-    KEY_PREFIX,
-    Call,
-    failure_of,
-    raise_for,
-    segment,
-    write,
-)
+from pressroom_client._calls import KEY_PREFIX, Call, failure_of, raise_for, segment, write
 from pressroom_client._files import FileLike, parts_of
 from pressroom_client._retries import Failure, pause_before_retry
 from pressroom_client._stream import Parser
@@ -78,10 +71,7 @@ class Pressroom:
         self._key_prefix = api_key[:KEY_PREFIX]
         self._http = httpx.Client(
             base_url=self.base_url,
-            headers={
-                "Authorization": f"Bearer {api_key}",
-                "User-Agent": f"pressroom-client-python/{__version__}",
-            },
+            headers={"Authorization": f"Bearer {api_key}", "User-Agent": f"pressroom-client-python/{__version__}"},
             timeout=timeout,
             transport=transport,
         )
@@ -93,10 +83,7 @@ class Pressroom:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
 
@@ -128,9 +115,7 @@ class Pressroom:
             "poll": poll,
             "linkPreviewUrl": link_preview_url,
         }
-        return cast(
-            "Post", self._send(write("POST", "/api/posts", idempotency_key, json=body))
-        )
+        return cast("Post", self._send(write("POST", "/api/posts", idempotency_key, json=body)))
 
     def upload_post(
         self,
@@ -151,9 +136,7 @@ class Pressroom:
             "location": location,
             "altText": alt_texts if any(alt_texts) else None,
         }
-        call = write(
-            "POST", "/api/posts/upload", idempotency_key, form=form, files=files
-        )
+        call = write("POST", "/api/posts/upload", idempotency_key, form=form, files=files)
         return cast("Post", self._send(call))
 
     def get_post(self, post_id: str) -> Post:
@@ -170,43 +153,15 @@ class Pressroom:
     ) -> Post:
         """Changes the text or the audience of a post."""
         body = {"content": content, "visibility": visibility}
-        return cast(
-            "Post",
-            self._send(
-                write(
-                    "PATCH",
-                    f"/api/posts/{segment(post_id)}",
-                    idempotency_key,
-                    json=body,
-                )
-            ),
-        )
+        return cast("Post", self._send(write("PATCH", f"/api/posts/{segment(post_id)}", idempotency_key, json=body)))
 
-    def delete_post(
-        self, post_id: str, *, idempotency_key: str | None = None
-    ) -> Deleted:
+    def delete_post(self, post_id: str, *, idempotency_key: str | None = None) -> Deleted:
         """Deletes a post."""
-        return cast(
-            "Deleted",
-            self._send(
-                write("DELETE", f"/api/posts/{segment(post_id)}", idempotency_key)
-            ),
-        )
+        return cast("Deleted", self._send(write("DELETE", f"/api/posts/{segment(post_id)}", idempotency_key)))
 
-    def bounce(
-        self,
-        post_id: str,
-        content: str | None = None,
-        *,
-        idempotency_key: str | None = None,
-    ) -> Post:
+    def bounce(self, post_id: str, content: str | None = None, *, idempotency_key: str | None = None) -> Post:
         """Shares a PUBLIC post; with `content` it is quoted."""
-        call = write(
-            "POST",
-            f"/api/posts/{segment(post_id)}/bounce",
-            idempotency_key,
-            json={"content": content},
-        )
+        call = write("POST", f"/api/posts/{segment(post_id)}/bounce", idempotency_key, json={"content": content})
         return cast("Post", self._send(call))
 
     def comment(
@@ -220,12 +175,7 @@ class Pressroom:
     ) -> Comment:
         """Comments on a post, or replies to the comment `parent_id`."""
         body = {"content": content, "parentId": parent_id, "media": media}
-        call = write(
-            "POST",
-            f"/api/posts/{segment(post_id)}/comments",
-            idempotency_key,
-            json=body,
-        )
+        call = write("POST", f"/api/posts/{segment(post_id)}/comments", idempotency_key, json=body)
         return cast("Comment", self._send(call))
 
     def comments(self, post_id: str) -> Iterator[Comment]:
@@ -233,9 +183,7 @@ class Pressroom:
         cursor: str | None = ""
         while cursor is not None:
             query = {"limit": "100", **({"cursor": cursor} if cursor else {})}
-            page = self._send(
-                Call("GET", f"/api/posts/{segment(post_id)}/comments", query=query)
-            )
+            page = self._send(Call("GET", f"/api/posts/{segment(post_id)}/comments", query=query))
             for comment in page["comments"]:
                 yield comment
             cursor = page["nextCursor"]
@@ -252,12 +200,7 @@ class Pressroom:
         """Publishes a clip. It is PROCESSING at first: see `wait_until_ready`."""
         files, _ = parts_of("video", [video])
         form = {"caption": caption, "visibility": visibility, "hubId": hub_id}
-        return cast(
-            "Clip",
-            self._send(
-                write("POST", "/api/clips", idempotency_key, form=form, files=files)
-            ),
-        )
+        return cast("Clip", self._send(write("POST", "/api/clips", idempotency_key, form=form, files=files)))
 
     def get_clip(self, clip_id: str) -> Clip:
         """Returns a clip of the account, or one that anyone may see."""
@@ -274,9 +217,7 @@ class Pressroom:
             if "PROCESSING" not in states:
                 return post
             if time.monotonic() > until:
-                raise NoAnswer(
-                    f"The files of post {post_id} were not processed within {within:g} s."
-                )
+                raise NoAnswer(f"The files of post {post_id} were not processed within {within:g} s.")
             time.sleep(LOOK_PAUSE)
 
     def events(self, after: str | None = None) -> Iterator[tuple[str, Event]]:
@@ -290,10 +231,7 @@ class Pressroom:
         cursor = after
         if cursor is None:
             # Named before the first connection, so that a connection lost without an event loses none.
-            cursor = cast(
-                "str",
-                (self._send(Call("GET", "/api/events", query={"wait": "0"})))["cursor"],
-            )
+            cursor = cast("str", (self._send(Call("GET", "/api/events", query={"wait": "0"})))["cursor"])
         tries = 0
         while True:
             tries += 1
@@ -310,16 +248,12 @@ class Pressroom:
                 failure = Failure(error.status, error.label, error.retry_after)
                 if pause_before_retry(failure, 1, self.deadline, 0.0) is None:
                     raise
-            pause = pause_before_retry(
-                failure, max(tries, 1), self.deadline, random.random()
-            )  # noqa: S311  # spreads load
+            pause = pause_before_retry(failure, max(tries, 1), self.deadline, random.random())  # noqa: S311  # spreads load
             time.sleep(pause or LOOK_PAUSE)
 
     def _stream(self, after: str) -> Iterator[tuple[str, Event]]:
         headers = {"Accept": "text/event-stream"}
-        with self._http.stream(
-            "GET", "/api/events", params={"after": after}, headers=headers
-        ) as response:
+        with self._http.stream("GET", "/api/events", params={"after": after}, headers=headers) as response:
             if response.status_code != 200:
                 response.read()
                 raise_for(response)
@@ -346,14 +280,11 @@ class Pressroom:
                 if response.is_success:
                     return response.json()
                 failure, reason = failure_of(response), ""
-            pause = pause_before_retry(
-                failure, tries, until - time.monotonic(), random.random()
-            )  # noqa: S311  # spreads load
+            pause = pause_before_retry(failure, tries, until - time.monotonic(), random.random())  # noqa: S311  # spreads load
             if pause is None:
                 if response is not None:
                     raise_for(response)
                 raise NoAnswer(
-                    f"{call.method} {call.path} got no answer in {tries} tries: {reason}",
-                    call.idempotency_key,
+                    f"{call.method} {call.path} got no answer in {tries} tries: {reason}", call.idempotency_key
                 ) from None
             time.sleep(pause)

@@ -612,10 +612,6 @@ class WebhookTestEvent(TypedDict):
 
 
 Event = Union[
-    "PostCreatedEvent",
-    "PostclipCreatedEvent",
-    "CommentCreatedEvent",
-    "ApikeyRevokedEvent",
-    "WebhookTestEvent",
+    "PostCreatedEvent", "PostclipCreatedEvent", "CommentCreatedEvent", "ApikeyRevokedEvent", "WebhookTestEvent"
 ]
 """An envelope. A later version may send further events, so compare `event` before you read `data`."""
