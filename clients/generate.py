@@ -55,7 +55,7 @@ _SYNC: Final = (
 
 def generated() -> dict[Path, str]:
     """Returns the text of each file that is made here."""
-    document = cast("Schema", describe_api(Settings({})))
+    document = cast("Schema", describe_api(Settings({}), keyed=True))
     schemas = _used_schemas(document)
     return {
         PYTHON / "types.py": _formatted(_python(schemas, document["webhooks"])),
@@ -66,15 +66,9 @@ def generated() -> dict[Path, str]:
 
 
 def _used_schemas(document: Schema) -> dict[str, Schema]:
-    """Returns the schemas of operations that take a key and of events, with all that these refer to, by name."""
+    """Returns the schemas of operations and events, with all that these refer to, by name."""
     known: dict[str, Schema] = document["components"]["schemas"]
-    keyed = [
-        operation
-        for methods in document["paths"].values()
-        for operation in methods.values()
-        if {"apiKey": []} in operation["security"]
-    ]
-    waiting = set(_references([keyed, document["webhooks"]]))
+    waiting = set(_references([document["paths"], document["webhooks"], document["components"]["responses"]]))
     used: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -132,10 +126,10 @@ def _python(schemas: Mapping[str, Schema], events: Mapping[str, Schema]) -> str:
     lines = [f'"""The types of bodies and answers, by their names in the API reference.\n\n{_HEAD}\n"""\n']
     lines.append("from __future__ import annotations\n\nfrom typing import Literal, TypedDict, Union\n")
     for name, schema in schemas.items():
-        if "enum" in schema:
+        if "properties" not in schema:
             lines.append(f"{name} = {_type(schema, 0)}\n")
     for name, schema in schemas.items():
-        if "enum" not in schema:
+        if "properties" in schema:
             lines += _typed_dict(name, schema)
     lines += _python_events(events)
     return "\n".join(lines)
@@ -190,7 +184,7 @@ def _event_data(event: Schema) -> Schema:
 def _typescript(schemas: Mapping[str, Schema], events: Mapping[str, Schema]) -> str:
     lines = [f"// The types of bodies and answers, by their names in the API reference.\n// {_HEAD}\n"]
     for name, schema in schemas.items():
-        if "enum" in schema:
+        if "properties" not in schema:
             lines.append(f"export type {name} = {_type(schema, 1)}\n")
             continue
         required: list[str] = schema.get("required", [])

@@ -14,6 +14,8 @@ OURS = re.compile(
     r"x-.*|ratelimit.*|retry-after|www-authenticate|set-cookie|idempotent-.*|location|allow|cache-control"
 )
 RATE_LIMITS = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit-policy", "ratelimit"}
+EVERYWHERE = {"x-request-id", "x-service-api-version", "cache-control"}
+"""Headers of every answer, which the introduction names."""
 VARYING = {
     "Validation failed",
     "Not found",
@@ -59,9 +61,21 @@ def without_unknown_fields(document: Json) -> Json:
 
 
 def examples(document: Json, media: Json) -> list[Any]:
-    """The examples of a body or an answer."""
+    """The examples of a body or an answer, or else of its schema."""
     named = [resolve(document, each)["value"] for each in media.get("examples", {}).values()]
-    return [*named, *([media["example"]] if "example" in media else [])]
+    return [*named, *([media["example"]] if "example" in media else [])] or resolve(document, media["schema"])[
+        "examples"
+    ]
+
+
+def parameters(document: Json, operation: Json) -> list[Json]:
+    """The parameters of an operation."""
+    return [resolve(document, each) for each in operation.get("parameters", [])]
+
+
+def security(document: Json, operation: Json) -> list[Json]:
+    """The credentials that an operation takes: any one of these."""
+    return operation.get("security", document["security"])
 
 
 class Documented:
@@ -93,13 +107,14 @@ class Documented:
                     assert status == 405
                     return elsewhere["405"]
                 assert str(status) in methods[method.lower()]["responses"], f"{method} {path} may not answer {status}"
-                return methods[method.lower()]["responses"][str(status)]
+                return resolve(self.document, methods[method.lower()]["responses"][str(status)])
         assert status == 404
         return elsewhere["404"]
 
     def _check_headers(self, described: Json, answer: httpx.Response) -> None:
         documented = {name.lower(): resolve(self.document, held) for name, held in described["headers"].items()}
-        assert {name for name in answer.headers if OURS.fullmatch(name)} <= documented.keys()
+        assert {name for name in answer.headers if OURS.fullmatch(name)} <= documented.keys() | EVERYWHERE
+        assert "x-request-id" in answer.headers
         for name, header in documented.items():
             value = answer.headers.get(name)
             assert value is not None or not header.get("required"), f"{name} is missing"

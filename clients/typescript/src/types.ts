@@ -72,7 +72,7 @@ export interface ClipCreatedData {
   postclip: CreatedClip
 }
 
-export type Code = 'required' | 'type' | 'unknown_field' | 'too_long' | 'too_short' | 'too_many' | 'too_few' | 'out_of_range' | 'invalid_choice' | 'invalid_format' | 'unsupported_media_type' | 'too_large' | 'not_allowed' | 'duplicate'
+export type Code = string
 
 /** A comment. */
 export interface Comment {
@@ -201,7 +201,7 @@ export interface Interactions {
   saved: boolean
 }
 
-export type Limit = 'requests_per_minute' | 'requests_per_day' | 'posts_per_minute' | 'content_per_day' | 'session_writes_per_minute' | 'session_content_per_day' | 'sign_ins' | 'signups_per_hour' | 'resets_per_hour' | 'mails_per_hour' | 'email_changes_per_hour'
+export type Limit = string
 
 /** The card of a page that a post links to. */
 export interface LinkPreview {
@@ -393,8 +393,8 @@ export type PostType = 'POST' | 'SHARE' | 'QUOTE'
 
 /** The envelope of every error. Which fields are present depends on the failure. */
 export interface Problem {
-  /** Which failure it is. The list is closed. */
-  error: 'Validation failed' | 'Missing API key' | 'Invalid API key' | 'API key revoked' | 'API key expired' | 'Not signed in' | 'Invalid credentials' | 'IP address not allowed' | 'Missing required scope' | 'Session required' | 'Password required' | 'Account suspended' | 'Cross-origin request refused' | 'Not found' | 'Method not allowed' | 'Request timeout' | 'Conflict' | 'Payload too large' | 'URI too long' | 'Unsupported media type' | 'Unprocessable' | 'Rate limit exceeded' | 'Daily content quota exceeded' | 'Too many attempts' | 'Unavailable' | 'Internal error'
+  /** Which failure it is. A later version may know more: treat an unknown one by its status. */
+  error: string
   /** For people; its wording may change. */
   message?: string
   /** On 429: whole seconds after which one request will pass, if none is sent before. */

@@ -89,11 +89,12 @@ def transfer_command(source: str, target: str | None, blobs_from: str | None) ->
 
 
 @click.command()
-def openapi() -> None:
+@click.option("--keys", "keyed", is_flag=True, help="Only the operations that take a key.")
+def openapi(keyed: bool) -> None:
     """Print the OpenAPI document."""
     from pressroom.server.document import openapi_document
 
-    click.echo(openapi_document(current_settings()))
+    click.echo(openapi_document(current_settings(), keyed=keyed))
 
 
 @click.command()

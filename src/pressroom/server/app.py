@@ -40,6 +40,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         may_see=may_see,
         limiter=runtime.limiter,
         openapi=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings)))),
+        openapi_keys=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings, keyed=True)))),
         robots=robots_of(ROUTES).encode(),
         has_page=Router(ROUTES).has_page,
         clock_notice=lambda: skew_notice(runtime.clock),

@@ -16,6 +16,8 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 _CURSOR: Final = re.compile(r"[0-9A-Z]{26}")
+ID_PATTERN: Final = f"^{_CURSOR.pattern}$"
+"""The pattern of an id, for schemas."""
 
 
 class Page(msgspec.Struct, frozen=True):

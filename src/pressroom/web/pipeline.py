@@ -66,7 +66,7 @@ NOTHING_HERE: Final = "There is nothing at this address. The API reference is at
 HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 """On every response of a server whose base address is https."""
 
-FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json"})
+FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/openapi.yaml", "/openapi-keys.json"})
 """Paths outside of the API that programs read, errors included."""
 
 PROBES: Final = frozenset({"/healthz", "/readyz"})

@@ -90,6 +90,7 @@ class Services:
         may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
         limiter: Counts requests against the rate limits.
         openapi: The OpenAPI document as JSON, made when it is first asked for.
+        openapi_keys: The same of the operations that take a key.
         robots: What search engines are told.
         has_page: Returns whether there is a page at a path.
         clock_notice: Returns what an operator should know of this machine's clock, or None.
@@ -113,6 +114,7 @@ class Services:
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
     openapi: MadeOnce[CachedBody]
+    openapi_keys: MadeOnce[CachedBody]
     robots: bytes
     has_page: Callable[[str], bool]
     clock_notice: Callable[[], str | None]

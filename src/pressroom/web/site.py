@@ -66,9 +66,25 @@ async def ready(request: Request[Any]) -> Response:
 @routes.get("/openapi.json", Public(), summary="The OpenAPI document")
 async def openapi(request: Request[Any]) -> Response:
     """The document under this server's settings; scripts of other sites may read it."""
+    return _document(await request.services.openapi.get(), JSON)
+
+
+@routes.get("/openapi-keys.json", Public(), summary="The OpenAPI document of the operations that take a key")
+async def openapi_keys(request: Request[Any]) -> Response:
+    """The part for programs, from which a generated client is small."""
+    return _document(await request.services.openapi_keys.get(), JSON)
+
+
+@routes.get("/openapi.yaml", Public(), summary="The OpenAPI document as YAML")
+async def openapi_yaml(request: Request[Any]) -> Response:
+    """The same document, for tools that look for YAML."""
+    # A JSON document is a YAML 1.2 document.
+    return _document(await request.services.openapi.get(), b"application/yaml")
+
+
+def _document(document: CachedBody, content_type: bytes) -> Response:
     headers = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-cache")]
-    document = await request.services.openapi.get()
-    return Response(200, document.body, JSON, headers, cached=document)
+    return Response(200, document.body, content_type, headers, cached=document)
 
 
 @routes.get("/robots.txt", Public(), summary="What search engines may read")

@@ -11,7 +11,7 @@ from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.follows.models import Accepted, Following, Person
 from pressroom.errors import FieldError
 from pressroom.web.json_bodies import Body
-from pressroom.web.paging import shown_id_errors
+from pressroom.web.paging import ID_PATTERN, shown_id_errors
 from pressroom.web.wire import Id, Time
 
 
@@ -72,6 +72,7 @@ class AcceptRequests(Body):
                 min_length=1,
                 max_length=26,
                 description="The `requestId` of the newest one that was shown: later ones wait on. Absent: all.",
+                extra_json_schema={"pattern": ID_PATTERN},
             ),
         ]
         | None

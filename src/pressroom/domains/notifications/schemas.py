@@ -11,7 +11,7 @@ from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.notifications.models import Notification, NotificationType, Way, usual_way
 from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
-from pressroom.web.paging import shown_id_errors
+from pressroom.web.paging import ID_PATTERN, shown_id_errors
 from pressroom.web.wire import Id, Time
 
 
@@ -82,7 +82,10 @@ class ReadNotifications(Body):
     up_to: Annotated[
         str,
         Meta(
-            min_length=1, max_length=26, description="The id of the newest one that was shown: later ones stay unread."
+            min_length=1,
+            max_length=26,
+            description="The id of the newest one that was shown: later ones stay unread.",
+            extra_json_schema={"pattern": ID_PATTERN},
         ),
     ]
 

@@ -8,7 +8,7 @@ from pressroom.settings import Settings
 from pressroom.web.error_responses import Problem
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.deliveries import EventShape, describe_deliveries
-from pressroom.web.openapi.operations import describe_operation
+from pressroom.web.openapi.operations import USUAL_SECURITY, describe_operation
 from pressroom.web.openapi.refusals import Refusals
 from pressroom.web.openapi.schemas import Json, Schemas
 from pressroom.web.routing import Route, Tag
@@ -36,12 +36,15 @@ def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings:
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": settings.base_url}],
+        "security": USUAL_SECURITY,
         "tags": [{"name": tag.name, "description": tag.description} for tag in _tags(routes)],
         "paths": paths,
         "x-elsewhere": refusals.elsewhere(),
         "webhooks": describe_deliveries(events, schemas),
         "components": {
             "schemas": schemas.components,
+            "responses": refusals.components(),
+            "parameters": prose.PARAMETERS,
             "headers": headers.components(settings),
             "examples": refusals.examples(),
             "securitySchemes": prose.SECURITY_SCHEMES,

@@ -81,7 +81,7 @@ def _envelope(event: EventShape, schemas: Schemas) -> Json:
     return {
         "type": "object",
         "properties": {
-            "event": {"const": event.name},
+            "event": {"type": "string", "const": event.name},
             "id": {
                 "type": "string",
                 "pattern": "^evt_[0-9a-f-]{36}$",

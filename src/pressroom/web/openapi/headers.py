@@ -6,9 +6,6 @@ from pressroom.settings import Settings
 from pressroom.web.access import Access, Keyed, Public
 from pressroom.web.openapi.schemas import Json
 
-REQUEST_ID: Final = "X-Request-Id"
-API_VERSION: Final = "X-Service-Api-Version"
-CACHING: Final = "Cache-Control"
 RATE_LIMITS: Final = (
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
@@ -34,27 +31,16 @@ def reference(name: str) -> Json:
 
 
 def of_response(status: int, access: Access) -> dict[str, Json]:
-    """Returns the headers of a response with `status` of a route with this access."""
-    names = [REQUEST_ID]
-    if not isinstance(access, Public):
-        names += (API_VERSION, CACHING)
-        if status != 401 and (isinstance(access, Keyed) or status in KEY_STATUSES):
-            names += RATE_LIMITS
+    """Returns the headers of a response with `status` of a route with this access, beside those of every response."""
+    names: list[str] = []
+    limited = isinstance(access, Keyed) or (not isinstance(access, Public) and status in KEY_STATUSES)
+    if status != 401 and limited:
+        names += RATE_LIMITS
     if status == 401:
         names.append(CHALLENGE)
     if status in (429, 503):
         names.append(RETRY_AFTER)
     return {name: reference(name) for name in names}
-
-
-def replayed(*, always: bool) -> Json:
-    """Returns the header that marks a stored response; `always`: every response with this status is stored."""
-    return {
-        "description": "This is the stored answer of an earlier request with the same Idempotency-Key.",
-        "required": always,
-        "schema": {"type": "string", "enum": ["true"]},
-        "example": "true",
-    }
 
 
 def allow() -> dict[str, Json]:
@@ -72,9 +58,6 @@ def components(settings: Settings) -> dict[str, Json]:
     """Returns every header that more than one response has."""
     per_minute, per_day = settings.requests_per_minute, settings.requests_per_day
     return {
-        REQUEST_ID: _header("Names this request in the server's log; quote it in a report.", "5f0c9b1e7a2d4836"),
-        API_VERSION: _header("The API's major version.", "1", {"type": "string", "enum": ["1"]}),
-        CACHING: _header("Answers are for the caller alone.", "no-store", {"type": "string", "enum": ["no-store"]}),
         RATE_LIMITS[0]: _count("Requests that a key may make in any 60 seconds.", per_minute),
         RATE_LIMITS[1]: _count("Requests left in the current 60 seconds.", max(0, per_minute - 3)),
         RATE_LIMITS[2]: _count(
@@ -99,6 +82,11 @@ def components(settings: Settings) -> dict[str, Json]:
             f"{settings.base_url}/api/posts/01KVCVX25JSSB86WQ50AY87SX4",
             {"type": "string", "format": "uri"},
         ),
+        REPLAYED: {
+            "description": "This is the stored answer of an earlier request with the same Idempotency-Key.",
+            "schema": {"type": "string", "enum": ["true"]},
+            "example": "true",
+        },
         BODY_DIFFERS: {
             "description": "On a replay: the body of this request was not that of the first.",
             "schema": {"type": "string", "enum": ["true"]},

@@ -15,6 +15,9 @@ from pressroom.web.routing import Route
 
 C = TypeVar("C")
 
+USUAL_SECURITY: Final[list[Json]] = [{"apiKey": []}, {"session": []}]
+"""The credentials that an operation takes unless it says otherwise."""
+
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _DONE: Final = {200: "Done.", 201: "Created.", 202: "Accepted: it will be done."}
 _CAPITAL: Final = re.compile(r"(?=[A-Z])")
@@ -26,11 +29,14 @@ def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals, ba
     operation |= {
         "operationId": operation_id(route.name),
         "summary": route.summary,
-        "description": f"{route.description}\n\n{_who(route.access)}",
+        "description": "\n\n".join(
+            filter(None, (route.description, _who(route.access), "\n".join(refusals.reasons(route))))
+        ),
     }
     if isinstance(route.access, Keyed) and route.access.scope:
         operation["x-required-scope"] = route.access.scope
-    operation["security"] = _security(route.access)
+    if (security := _security(route.access)) != USUAL_SECURITY:
+        operation["security"] = security
     if parameters := _parameters(route):
         operation["parameters"] = parameters
     if route.takes:
@@ -38,7 +44,7 @@ def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals, ba
             "required": not route.body_optional,
             "content": _form(route, schemas) if route.form else {"application/json": _body(route, schemas)},
         }
-    if route.idempotent:
+    if route.idempotent and isinstance(route.access, Keyed):
         example = None if route.example is None else _given(plain(route.example))
         operation["x-codeSamples"] = [curl_sample(route, example, base_url)]
     operation["responses"] = {**_successes(route, schemas), **refusals.responses(route)}
@@ -77,7 +83,7 @@ def _who(access: Access) -> str:
 def _security(access: Access) -> list[Json]:
     match access:
         case Keyed(anyone=anyone):
-            return [{"apiKey": []}, {"session": []}, *([{}] if anyone else [])]
+            return [*USUAL_SECURITY, *([{}] if anyone else [])]
         case Anyone() | Public():
             return []
         case _:
@@ -87,12 +93,16 @@ def _security(access: Access) -> list[Json]:
 def _parameters(route: Route[C]) -> list[Json]:
     parameters = [_path_parameter(name) for name in _PLACEHOLDER.findall(route.path)]
     if route.paged:
-        parameters += prose.PAGE_PARAMETERS
+        parameters += [_shared(name) for name in ("limit", "cursor")]
     for each in route.query:
         parameters.append({"name": each.name, "in": "query", "description": each.description, "schema": each.schema})
     if route.idempotent:
-        parameters.append(prose.IDEMPOTENCY_KEY)
+        parameters.append(_shared("idempotencyKey"))
     return parameters
+
+
+def _shared(name: str) -> Json:
+    return {"$ref": f"#/components/parameters/{name}"}
 
 
 def _path_parameter(name: str) -> Json:
@@ -138,8 +148,8 @@ def _given(value: object) -> object:
 
 def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
     media: Json = {"schema": schemas.reference(route.gives)} if route.gives else {}
-    if route.response_example is not None:
-        media["example"] = plain(route.response_example)
+    if route.response_example is not None and route.gives:
+        schemas.show(route.gives, plain(route.response_example))
     its_headers = headers.of_response(route.status, route.access)
     if route.cookie:
         its_headers[headers.COOKIE] = headers.session_cookie(route.cookie)
@@ -157,7 +167,7 @@ def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
             "description": prose.REPLAY if route.status != 200 else f"Done. {prose.REPLAY}",
             "headers": {
                 **its_headers,
-                headers.REPLAYED: headers.replayed(always=route.status != 200),
+                headers.REPLAYED: headers.reference(headers.REPLAYED),
                 headers.BODY_DIFFERS: headers.reference(headers.BODY_DIFFERS),
             },
         }

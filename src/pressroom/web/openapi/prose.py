@@ -30,6 +30,9 @@ Ids are opaque strings that sort by time of creation. Times are ISO 8601 in UTC 
 `2026-11-20T16:08:12.345Z`. Addresses in answers are absolute. Lists come in pages: `limit`, `cursor`, `nextCursor`. \
 Answers may gain fields; ignore those that you do not know. HEAD is answered like GET, without the body.
 
+Every answer has `X-Request-Id`, which names the request in the server's log: quote it in a report. Answers under \
+`/api` have `X-Service-Api-Version: 1` and `Cache-Control: no-store` too.
+
 ## Idempotency
 
 Give a write the header `Idempotency-Key`, a fresh UUID for example, and send it again whenever the \
@@ -60,7 +63,7 @@ refusals within {window:,} seconds revoke it. Repetitions of a write are request
 
 ## Errors
 
-Every error has the same envelope: `error` is one of a closed list of labels, `message` is for people, and the rest \
+Every error has the same envelope: `error` is a label, `message` is for people, and the rest \
 depends on the failure. Checks come in this order: path and method (404, 405), key or session (401), its address \
 (403), rate limits (429), whether a key may do this at all and its scope (403), the body (408, 413, 415, 400), \
 repetition of an earlier write, what is stored (404, 409, 422), the daily quota (429). A 400 lists every fault of the \
@@ -132,7 +135,7 @@ _LIMITS: Final = {
 }
 
 PROBLEM_FIELDS: Final = {
-    "error": "Which failure it is. The list is closed.",
+    "error": "Which failure it is. A later version may know more: treat an unknown one by its status.",
     "message": "For people; its wording may change.",
     "retryAfter": "On 429: whole seconds after which one request will pass, if none is sent before.",
     "limit": "On 429: the limit that was reached.",
@@ -164,27 +167,28 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, object]]] = {
     },
 }
 
-IDEMPOTENCY_KEY: Final[dict[str, object]] = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "description": "Makes the write safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-    "example": "0d1f6a5e-3b0c-4c59-9d55-0f6f7f3a2b11",
-}
-PAGE_PARAMETERS: Final[list[dict[str, object]]] = [
-    {
+PARAMETERS: Final[dict[str, dict[str, object]]] = {
+    "idempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "Makes the write safe to repeat for 24 hours: 1 to 255 visible ASCII characters, as of a UUID.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+        "example": "0d1f6a5e-3b0c-4c59-9d55-0f6f7f3a2b11",
+    },
+    "limit": {
         "name": "limit",
         "in": "query",
         "description": "How many items at most.",
         "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     },
-    {
+    "cursor": {
         "name": "cursor",
         "in": "query",
         "description": "The `nextCursor` of the page before, unchanged; the first page without it.",
         "schema": {"type": "string"},
     },
-]
+}
+"""Parameters that many operations take."""
 
 
 def introduction(settings: Settings) -> str:
@@ -209,6 +213,6 @@ def limits() -> str:
 
 def codes() -> str:
     """Returns the description of the codes: each with its meaning."""
-    return "What kind of fault it is. The list is closed.\n\n" + "\n".join(
+    return "What kind of fault it is. A later version may know more.\n\n" + "\n".join(
         f"- `{code}`: {_CODES[code]}" for code in Code
     )

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, TypeVar
 
 import msgspec
@@ -96,16 +97,27 @@ class Refusals:
             "writes", Limit.SESSION_WRITES_PER_MINUTE, f"{settings.session_writes_per_minute:,} writes per minute", 9
         )
         self._used: set[str] = set()
+        self._responses: dict[str, tuple[str, Json]] = {}
 
     def responses(self, route: Route[C]) -> dict[str, Json]:
-        """Returns the error responses of one operation, by status."""
+        """Returns the error responses of one operation, by status, as references to `components`."""
         by_status: defaultdict[int, list[ShownError]] = defaultdict(list)
         for shown in sorted(self._of(route), key=lambda shown: _ORDER.index(shown.label)):
             by_status[shown.label[0]].append(shown)
         return {
-            str(status): self._response(by_status[status], headers.of_response(status, route.access))
+            str(status): self._reference(
+                status, self._response(by_status[status], headers.of_response(status, route.access))
+            )
             for status in sorted(by_status)
         }
+
+    def reasons(self, route: Route[C]) -> list[str]:
+        """Returns the refusals that a route declares beside the usual ones, a line each."""
+        return [
+            f"- {label_of(fail)[0]} `{label_of(fail)[1]}`: {_sentence(fail)}"
+            for fail in route.fails
+            if isinstance(fail, PressroomError) and _varies(fail)
+        ]
 
     def elsewhere(self) -> dict[str, Json]:
         """Returns the responses to unknown paths and methods, which belong to no operation, by status."""
@@ -116,11 +128,24 @@ class Refusals:
             "405": self._response([wrong], headers.of_response(405, Anyone()) | headers.allow()),
         }
 
+    def components(self) -> dict[str, Json]:
+        """Returns the responses that operations referred to so far, by name."""
+        return {name: response for _, (name, response) in sorted(self._responses.items())}
+
     def examples(self) -> dict[str, Json]:
         """Returns the examples that the responses made so far refer to."""
         known = [*self._known.values(), self._internal, *self._rates, self._writes]
         known.sort(key=lambda shown: _ORDER.index(shown.label))
         return {shown.name: shown.example() for shown in known if shown.name in self._used}
+
+    def _reference(self, status: int, response: Json) -> Json:
+        """Returns a reference to a response, which operations with the same refusals share."""
+        text = f"{status}{msgspec.json.encode(response).decode()}"
+        if text not in self._responses:
+            phrase = "".join(_WORD.findall(HTTPStatus(status).phrase.title()))
+            place = sum(name.rstrip("0123456789") == phrase for name, _ in self._responses.values()) + 1
+            self._responses[text] = (phrase if place == 1 else f"{phrase}{place}", response)
+        return {"$ref": f"#/components/responses/{self._responses[text][0]}"}
 
     def _response(self, all_shown: list[ShownError], its_headers: dict[str, Json]) -> Json:
         self._used.update(shown.name for shown in all_shown if shown.shared)
@@ -134,8 +159,12 @@ class Refusals:
         }
 
     def _of(self, route: Route[C]) -> Iterator[ShownError]:
-        declared = [_shown_error(fail, shared=False) for fail in route.fails if isinstance(fail, PressroomError)]
-        kinds = [*self._implied(route), *(fail for fail in route.fails if isinstance(fail, type))]
+        declared = [
+            _shown_error(fail, shared=False)
+            for fail in route.fails
+            if isinstance(fail, PressroomError) and not _varies(fail)
+        ]
+        kinds = [*self._implied(route), *(fail if isinstance(fail, type) else type(fail) for fail in route.fails)]
         labels = {shown.label for shown in declared}
         yield from dict.fromkeys(shown for shown in map(self._usual, kinds) if shown.label not in labels)
         yield from declared
@@ -144,8 +173,6 @@ class Refusals:
             yield from self._rates if counts_as_post else self._rates[:2]
             if route.method not in SAFE_METHODS and not isinstance(route.access, Anyone):
                 yield self._writes
-        if isinstance(route.access, Keyed) and route.access.scope:
-            yield _shown_error(MissingScope(route.access.scope), shared=False)
         yield self._internal
 
     def _usual(self, kind: type[PressroomError]) -> ShownError:
@@ -158,6 +185,8 @@ class Refusals:
         if not isinstance(route.access, Public):
             if isinstance(route.access, Keyed) and not route.access.anyone:
                 yield MissingKey
+            if isinstance(route.access, Keyed) and route.access.scope:
+                yield MissingScope
             yield from _KEY_NEEDED
             if isinstance(route.access, SessionOnly):
                 yield NotSignedIn
@@ -171,6 +200,17 @@ class Refusals:
             if route.method not in SAFE_METHODS:
                 yield CrossOrigin
         yield Unavailable
+
+
+def _varies(error: PressroomError) -> bool:
+    """Returns whether the message of such an error follows from the request, so that its reason is worth a line."""
+    return isinstance(error, Invalid | NotFound | Conflict | Unprocessable)
+
+
+def _sentence(error: PressroomError) -> str:
+    if isinstance(error, Invalid | Unprocessable):
+        return " ".join(f"`{each.field}`: {each.message}" for each in error.field_errors)
+    return error.message
 
 
 def _examples(all_shown: list[ShownError]) -> dict[str, Json]:
@@ -202,6 +242,7 @@ def _typical(settings: Settings) -> list[PressroomError]:
             "The user name, e-mail address, password or code is wrong. After several failures, even the right ones"
             " are refused for up to 15 minutes."
         ),
+        MissingScope("posts:write"),
         AddressNotAllowed("The address 198.51.100.7 is not in this key's allowlist."),
         SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may."),
         PasswordRequired("Confirm your password first: POST /api/auth/confirm"),

@@ -18,6 +18,7 @@ from pressroom.web.openapi import prose
 Json = dict[str, object]
 
 PREFIX: Final = "#/components/schemas/"
+OPEN: Final = "x-extensible-enum"
 _NULL: Final[Json] = {"type": "null"}
 _PUBLIC_NAMES: Final = {"FieldError": "Fault", "EndpointStatus": "Status"}
 """Names that clients generate code from, so they stay when the struct's own name changes."""
@@ -32,6 +33,10 @@ class Schemas:
     def reference(self, kind: type) -> Json:
         """Returns a reference to the schema of `kind`."""
         return {"$ref": PREFIX + public_name(kind.__name__)}
+
+    def show(self, kind: type, example: object) -> None:
+        """Shows an example of a schema."""
+        self.components[public_name(kind.__name__)].setdefault("examples", [example])
 
 
 def public_name(name: str) -> str:
@@ -52,8 +57,8 @@ def _components(kinds: tuple[type, ...]) -> dict[str, Json]:
     made[Problem.__name__] = _problem(made[Problem.__name__])
     field_error = public_name(FieldError.__name__)
     made[field_error] = _field_error(made[field_error])
-    made[Code.__name__]["description"] = prose.codes()
-    made[Limit.__name__]["description"] = prose.limits()
+    made[Code.__name__] = _open(made[Code.__name__], prose.codes())
+    made[Limit.__name__] = _open(made[Limit.__name__], prose.limits())
     return made
 
 
@@ -172,13 +177,18 @@ def _renamed(value: object) -> object:
     return copy
 
 
+def _open(schema: Json, description: str) -> Json:
+    """Returns an enum to which a later version may add values, so that no client refuses them."""
+    return {"title": schema["title"], "type": "string", "description": description, OPEN: schema["enum"]}
+
+
 def _problem(schema: Json) -> Json:
     """Returns the schema of errors with its fields explained and its labels listed."""
     properties = cast("dict[str, Json]", schema["properties"])
     labels = [label for _, label in [*LABELS.values(), INTERNAL]]
     for name, text in prose.PROBLEM_FIELDS.items():
         properties[name] = {**properties[name], "description": text}
-    properties["error"] = {**properties["error"], "enum": labels}
+    properties["error"] = {**properties["error"], OPEN: labels}
     properties["retryAfter"] = {**properties["retryAfter"], "minimum": 1}
     properties["details"] = {**properties["details"], "minItems": 1}
     return schema
