@@ -123,6 +123,31 @@ def test_read_in_a_thread_leaves_the_event_loop_free_on_sqlite(tmp_path: Path, r
         run(database.close())
 
 
+def test_reads_in_a_thread_of_waiting_clients_are_run_in_turn(tmp_path: Path, run: Run) -> None:
+    database = open_sqlite(tmp_path / "test.db", SettableClock())
+    all_wait = threading.Event()
+    served: list[str] = []
+
+    async def read(tx: Tx, client: str) -> None:
+        assert all_wait.wait(10)
+        served.append(client)
+
+    async def together() -> None:
+        clients = ("crowd", "crowd", "crowd", "other")
+        requests = [Turns().run(Turn(line=client), database.read_in_thread(read, client)) for client in clients]
+        reading = asyncio.gather(*requests)
+        while database.waiting_reads < len(clients) - 1:
+            await asyncio.sleep(0)
+        all_wait.set()
+        await reading
+
+    try:
+        run(together())
+        assert served == ["crowd", "crowd", "other", "crowd"], "the lines take turns"
+    finally:
+        run(database.close())
+
+
 def test_violated_constraint_has_its_own_error(db: Database, run: Run) -> None:
     run(db.transact(insert, "one"))
     with pytest.raises(ConstraintViolated):

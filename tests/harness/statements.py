@@ -20,12 +20,12 @@ ALONE = {
         for name in ("COLUMNS", "INDEXES", "REFERENCES")
         for engine in ("sqlite", "postgres")
     },
+    **{f"pressroom.domains.search.queries.INSERT_INDEXED[{engine}]": engine for engine in ("sqlite", "postgres")},
     **{
-        f"pressroom.domains.search.queries.{name}[{engine}]": engine
-        for name in ("FIND_MATCHES", "INSERT_INDEXED")
-        for engine in ("sqlite", "postgres")
+        f"pressroom.domains.search.queries.{name}": "sqlite"
+        for name in ("DELETE_WORDS", "FIND_NEWEST", "FIND_OLDEST", "INSERT_WORDS")
     },
-    **{f"pressroom.domains.search.queries.{name}": "sqlite" for name in ("DELETE_WORDS", "INSERT_WORDS")},
+    "pressroom.domains.search.queries.FIND_IN_SPANS": "postgres",
     "pressroom.db.postgres.partitions.TABLES": "postgres",
     "pressroom.db.postgres.partitions.PARTITIONS": "postgres",
     "benchmarks.growth.BACKEND": "postgres",

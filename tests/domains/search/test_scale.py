@@ -18,7 +18,7 @@ from pressroom.db.sqlite.tx import SqliteTx
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.search import queries
 from pressroom.domains.search.models import parse_search
-from pressroom.domains.search.queries import FIND_MATCHES, Match, names
+from pressroom.domains.search.queries import FIND_IN_SPANS, Match, names
 from tests.harness.plans import UNHURRIED, Asked, Cost, Noting, Postgres, Sqlite
 from tests.services.postgres import PostgresServer
 
@@ -153,7 +153,7 @@ def test_search_looks_at_spans_by_the_index_of_words(filled: tuple[str, str]) ->
         for plan in plans:
             assert engine == "sqlite" or plan.walked == [], plan.plan
             assert plan.work < 8 * SPAN, (command.text, plan.work, plan.plan)
-            if engine == "postgres" and command is FIND_MATCHES["postgres"]:
+            if command is FIND_IN_SPANS:
                 assert "indexed_posts_words" in plan.indexes, plan.plan
 
 

@@ -36,6 +36,7 @@ from pressroom.db.rows import Column
 from pressroom.db.sqlite.tx import SqliteConnection, SqliteTx, bind, columns_of
 from pressroom.errors import SettingError
 from pressroom.fair_queue import FairQueue
+from pressroom.fair_threads import FairThreads
 from pressroom.folders import make_folder
 from pressroom.turns import current_turn
 
@@ -86,8 +87,13 @@ class SqliteDatabase:
         self._committer: asyncio.Task[None] | None = None
         self._careful = 0
         self._thread = ThreadPoolExecutor(1, "commit")
-        self._reading = ThreadPoolExecutor(1, "read")
+        self._reading = FairThreads(1, "read", QUEUE, lambda: DatabaseAway("Too many searches wait for the database."))
         self._listening: list[asyncio.Event] = []
+
+    @property
+    def waiting_reads(self) -> int:
+        """Returns how many reads wait for the thread."""
+        return self._reading.waiting
 
     async def transact(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
@@ -109,9 +115,9 @@ class SqliteDatabase:
     async def read_in_thread(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        now = self._clock.now()
-        return await asyncio.get_running_loop().run_in_executor(
-            self._reading, lambda: _read(self._thread_reader, now, lambda tx: action(tx, *args, **kwargs))
+        now, turn = self._clock.now(), current_turn()
+        return await self._reading.run(
+            turn.line if turn else "", lambda: _read(self._thread_reader, now, lambda tx: action(tx, *args, **kwargs))
         )
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
@@ -150,7 +156,7 @@ class SqliteDatabase:
         while self._committer is not None:
             await asyncio.wait([self._committer])
         self._thread.shutdown()
-        self._reading.shutdown()
+        self._reading.close()
         self._thread_reader.close()
         self._reader.close()
         self._writer.close()

@@ -1,6 +1,7 @@
 """Indexing posts, and looking for posts in the index (docs/search.md#the-index)."""
 
 import time
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -42,11 +43,17 @@ class Line(msgspec.Struct):
 
 
 class Looked(msgspec.Struct):
-    """Posts that were found in a part of a line, with their numbers; `rest` is the `before` of the rest of the line,
-    None at its end."""
+    """What a part of a line came to.
 
-    posts: list[tuple[int, PostView]]
+    Attributes:
+        numbers: The numbers of posts that match, by their ids. Whether the reader may see them was not looked at.
+        rest: The `before` of the rest of the line, None at its end.
+        seconds: How long it took.
+    """
+
+    numbers: dict[str, int]
     rest: int | None
+    seconds: float
 
 
 async def index_posts(tx: Tx) -> bool:
@@ -116,10 +123,12 @@ async def begin_search(tx: Tx, search: Search, cursor: str | None) -> Line | Non
 
 
 async def look_further(tx: Tx, line: Line, before: int, *, reader: str, spans: int, limit: int) -> Looked:
-    """Looks for posts that match and that the reader may see, below the number `before`.
+    """Looks for posts that match, below the number `before`.
 
-    Looks at some spans, and at `limit` matches at most, whether the reader may see them or not.
+    Looks at some spans, and at `limit` matches at most, whether the reader may see them or not. It runs in a thread on
+    SQLite, which holds Python's lock for as long as it runs Python: so it asks for no more than their numbers.
     """
+    began = time.perf_counter()
     newest = (before - 1) >> SPAN_BITS
     oldest = max(line.oldest >> SPAN_BITS, newest - spans + 1)
     matches = await queries.find_matches(
@@ -138,8 +147,17 @@ async def look_further(tx: Tx, line: Line, before: int, *, reader: str, spans: i
         for match in matches
         if not match.is_hidden and line.first_id <= match.post_id <= line.last_id
     }
-    views = await list_standing(tx, list(numbers), reader) if numbers else []
-    return Looked([(numbers[view.post.id], view) for view in views], rest if rest > line.oldest else None)
+    return Looked(numbers, rest if rest > line.oldest else None, time.perf_counter() - began)
+
+
+async def show_matches(tx: Tx, numbers: Mapping[str, int], reader: str) -> list[tuple[int, PostView]]:
+    """Returns those matches that the reader may see, with their numbers, newest first.
+
+    An edit may have come since they were found: its post is not shown until it is indexed, as it may not match now.
+    """
+    unindexed = set(await indexing.list_unindexed(tx, list(numbers)))
+    views = await list_standing(tx, [post_id for post_id in numbers if post_id not in unindexed], reader)
+    return [(numbers[view.post.id], view) for view in views]
 
 
 async def find_cut(tx: Tx, number: int) -> str | None:

@@ -7,7 +7,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.posts.actions.lookup import list_bounced
 from pressroom.domains.reading.actions import PostPage
 from pressroom.domains.reading.rendering import given, posts_values, reader_id, reading_page
-from pressroom.domains.search.looking import search_posts
+from pressroom.domains.search.looking import PATIENCE, search_posts
 from pressroom.domains.search.routes import find_names
 from pressroom.domains.search.schemas import Asked, SearchKind, read_asked
 from pressroom.errors import Invalid
@@ -45,8 +45,9 @@ async def _results(request: Request[Caller], asked: Asked) -> dict[str, object]:
     cursor = given(request, "cursor")
     values: dict[str, object] = {"kind": asked.kind, "first_page": here if cursor else None}
     if asked.kind is SearchKind.POSTS:
-        found = await search_posts(request.db, asked.search, reader_id(request), asked.page.cursor, asked.page.limit)
-        own_bounces = await request.db.read(list_bounced, reader_id(request), found.posts)
+        reader, page = reader_id(request), asked.page
+        found = await search_posts(request.db, asked.search, reader, page.cursor, page.limit, budget=PATIENCE)
+        own_bounces = await request.db.read(list_bounced, reader, found.posts)
         shown = posts_values(request, PostPage(found.posts, None, own_bounces), here)
         values = shown | values | {"count": len(found.posts), "complete": found.is_complete}
         next_cursor = found.cursor

@@ -37,12 +37,9 @@ FIND_TEXTS: Final = Query(
 
 DELETE_UNINDEXED: Final = Command(f"DELETE FROM unindexed_posts WHERE post_id IN ({in_list('id')})")
 
+LIST_UNINDEXED: Final = Query(str, f"SELECT post_id FROM unindexed_posts WHERE post_id IN ({in_list('id')})")
+
 FIND_UNINDEXED: Final = Query(str, "SELECT post_id FROM unindexed_posts LIMIT 1")
-
-
-def unindexed_sql(post_id: str) -> str:
-    """Returns the condition that the search words of a post are out of date; `post_id` is a column with its table."""
-    return f"(SELECT 1 FROM unindexed_posts stale WHERE stale.post_id = {post_id}) IS NOT NULL"
 
 
 async def insert_unindexed(tx: Tx, post_id: str) -> None:
@@ -59,6 +56,11 @@ async def note_unindexed(tx: Tx, post_id: str) -> None:
 async def claim_unindexed(tx: Tx, limit: int) -> list[str]:
     """Returns posts whose search words are out of date, oldest first. Edits of them wait for the transaction's end."""
     ...
+
+
+async def list_unindexed(tx: Tx, post_ids: Sequence[str]) -> list[str]:
+    """Returns those posts, of at most BATCH, whose search words are out of date, in no order."""
+    return await tx.all(LIST_UNINDEXED, **spread("id", post_ids))
 
 
 async def find_texts(tx: Tx, post_ids: Sequence[str]) -> list[IndexedText]:
