@@ -20,7 +20,8 @@ def settings_page() -> str:
     """The table of settings."""
     rows = [f"| `{each.variable}` | {each.shown or 'unset'} | {each.help} |" for each in all_settings()]
     head = (
-        "# Settings\n\nEnvironment variables, or lines of a `.env` file in the working folder; the environment wins.\n"
+        "# Settings\n\nEnvironment variables, lines of `.env`, or names of `pressroom.toml` in lower case without the"
+        " prefix:\n[operations.md](operations.md#configuration).\n"
     )
     return "\n".join([NOTE + head, "| setting | default | |", "| --- | --- | --- |", *rows, ""])
 

@@ -2,13 +2,16 @@
 
 import json
 import re
+import tomllib
 from itertools import takewhile
+from pathlib import Path
 
 import click
 import yaml
 
 from pressroom.cli import main
 from pressroom.settings import Settings, all_settings
+from pressroom.settings.files import CONFIG, PASSED, read_settings
 from tests.deploy.examples import DEPLOY, VARIABLES, commands, environment, said, services
 
 METRICS = DEPLOY.parent / "src" / "pressroom" / "metrics" / "prometheus.py"
@@ -16,11 +19,21 @@ SUFFIXES = ("", "_total", "_bucket", "_sum", "_count")
 
 
 def test_every_setting_exists_and_takes_its_value() -> None:
-    known = {setting.variable for setting in all_settings()}
+    known = {setting.variable for setting in all_settings()} | {CONFIG}
     assert set(re.findall(r"PRESSROOM_[A-Z_]+[A-Z]", said())) <= known
     for service in services().values():
         if service["image"] == "pressroom":
             Settings(environment(service, VARIABLES))
+
+
+def test_the_file_of_settings_is_read_as_it_stands_and_with_every_line_in_force() -> None:
+    text = (DEPLOY / "pressroom.toml").read_text("utf-8")
+    its = read_settings({CONFIG: str(DEPLOY / "pressroom.toml")}, DEPLOY)
+    assert its.data_dir == Path("/var/lib/pressroom")
+    offered = tomllib.loads(re.sub(r"^# (\w+ = )", r"\1", text, flags=re.MULTILINE))
+    assert len(offered) > 8
+    names = {name if name.startswith(PASSED) else f"PRESSROOM_{name.upper()}" for name in offered}
+    assert {name for name in names if not name.startswith(PASSED)} <= {each.variable for each in all_settings()}
 
 
 def test_every_metric_is_measured() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pressroom.settings.files import SYSTEM
 from tests.deploy.examples import DEPLOY, PROGRAM, UNITS, lines_of, unit_environment
 from tests.harness.beside import Command
 from tests.harness.process import ServerProcess, free_port
@@ -45,9 +46,9 @@ def command_of(name: str) -> list[str]:
 
 
 def settings_of(name: str) -> dict[str, object]:
-    """What a unit sets itself, its ports and folders replaced."""
+    """What a unit sets itself beside the common file, its ports replaced."""
     given = {key.removeprefix("PRESSROOM_"): value for key, value in unit_environment(DEPLOY / name).items()}
-    assert given.pop("DATA_DIR") == "/var/lib/pressroom"
+    assert given.pop("CONFIG") == str(SYSTEM)
     return {**given, **({"METRICS_PORT": free_port()} if "METRICS_PORT" in given else {})}
 
 

@@ -171,7 +171,10 @@ def test_output_of_the_commands(process_server: MakeProcess) -> None:
     ],
 )
 def test_an_unknown_account_is_one_line(process_server: MakeProcess, arguments: tuple[str, ...]) -> None:
-    done = process_server().command("account", *arguments, check=False)
+    server = process_server()
+    server.command("migrate")
+
+    done = server.command("account", *arguments, check=False)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.strip().splitlines() == ["pressroom: There is no account nobody."]

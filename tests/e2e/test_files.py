@@ -45,6 +45,7 @@ def test_files_are_readable_by_their_user_only(process_server: MakeProcess) -> N
     server = process_server()
     server.program = [sys.executable, "-c", OPEN_HANDED]
     email, password = "alice@example.org", "correct horse"
+    server.command("migrate")
     server.command("account", "create", "alice", "--email", email, "--password", password)
     scopes = ("--scope", "posts:write", "--scope", "media:write")
     key = server.command("key", "create", "alice", "--label", "test", *scopes).stdout.strip()

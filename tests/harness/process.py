@@ -44,6 +44,7 @@ class ServerProcess:
         self.process: subprocess.Popen[bytes] | Fork | None = None
         self.program = PRESSROOM
         self.forks_commands = True
+        self.config = folder / "pressroom.toml"
 
     @property
     def environment(self) -> dict[str, str]:

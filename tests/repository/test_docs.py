@@ -1,6 +1,7 @@
 """The docs say what is so: what the code has and they lack fails here."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,9 @@ from pressroom.settings import all_settings
 from pressroom.web.error_responses import INTERNAL, LABELS
 
 DOCS = Path(__file__).parents[2] / "docs"
+OPERATORS = re.compile(
+    r"\bpressroom (account|key|job|webhook|stats|doctor|config|backup|restore|migrate|transfer|mail|media|secrets)\b"
+)
 
 
 def load_generator() -> ModuleType:
@@ -60,6 +64,15 @@ def test_every_event_is_named(event: EventType) -> None:
 def test_every_setting_has_its_line() -> None:
     page = (DOCS / "settings.md").read_text("utf-8")
     assert all(f"`{setting.variable}`" in page for setting in all_settings())
+
+
+def test_pages_that_name_a_command_show_the_line_to_type_beside_the_unit() -> None:
+    # The pages for people who clone the project, and those made from the code, are for other readers.
+    others = {"commands.md", "settings.md", "development.md", "releasing.md", "reliability.md", "glossary.md"}
+    pages = {path.name: path.read_text("utf-8") for path in DOCS.glob("*.md") if path.name not in others}
+    named = {name: text for name, text in pages.items() if OPERATORS.search(text)}
+    assert len(named) > 6
+    assert [name for name, text in named.items() if "sudo -u pressroom pressroom " not in text] == []
 
 
 def test_the_glossary_has_each_term_once_in_order() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pressroom.errors import SettingError
-from pressroom.settings import Settings, read_settings
+from pressroom.settings import Settings
+from pressroom.settings.files import read_settings
 from pressroom.settings.values import Signup
 
 
@@ -104,12 +105,13 @@ def test_invalid_database_url_is_reported_without_its_password(value: str) -> No
     assert "hunter2" not in refused.value.message
 
 
-def test_unknown_settings_are_pointed_out() -> None:
-    its = Settings({"PRESSROOM_HOSTS": "x", "PRESSROOM_ZZZZZZZZZZZZZZZZZZZZ": "x", "OTHER": "x"})
-    assert set(its.unknown()) == {
-        "PRESSROOM_HOSTS is no setting of this version; PRESSROOM_HOST is.",
-        "PRESSROOM_ZZZZZZZZZZZZZZZZZZZZ is no setting of this version.",
-    }
+def test_unknown_names_are_refused_together_each_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(SettingError) as refused:
+        read_settings({"PRESSROOM_HOSTS": "x", "PRESSROOM_ZZZZZZZZ": "x", "OTHER": "x"}, tmp_path, tmp_path / "none")
+    assert refused.value.message == (
+        "PRESSROOM_HOSTS in the environment is no setting of this version: did you mean PRESSROOM_HOST?"
+        " PRESSROOM_ZZZZZZZZ in the environment is no setting of this version; `pressroom config` lists all."
+    )
 
 
 def test_no_private_network_may_be_reached_by_default() -> None:

@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -17,9 +18,18 @@ from pressroom.cli.console import errors, plain
 from pressroom.cli.keys import key
 from pressroom.cli.operations import job, stats, webhook
 from pressroom.cli.serving import listen_command, serve, worker
-from pressroom.cli.upkeep import backup_command, doctor, migrate_command, openapi, restore_command, transfer_command
+from pressroom.cli.upkeep import (
+    backup_command,
+    config_command,
+    doctor,
+    migrate_command,
+    openapi,
+    restore_command,
+    transfer_command,
+)
 from pressroom.errors import Invalid, PressroomError
 from pressroom.operations.permissions import UMASK
+from pressroom.settings.files import CONFIG
 
 CANNOT: Final = 2
 """Exit status of a command that failed."""
@@ -62,13 +72,42 @@ def _in_one_line() -> Generator[None]:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 140})
 @click.version_option(__version__, prog_name="pressroom")
 def main() -> None:
-    """Pressroom publishes posts for programs: API keys, exact limits, idempotent writes, signed webhooks."""
+    """Pressroom publishes posts for programs: API keys, exact limits, idempotent writes, signed webhooks.
+
+    Every command reads its settings from the environment, then from the first of these places: --config FILE,
+    PRESSROOM_CONFIG, .env and pressroom.toml in the working folder, /etc/pressroom/pressroom.toml.
+    """
     os.umask(UMASK)
+
+
+def _use_file(_context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:
+    """Names the file of settings for this process and for the processes that it starts."""
+    if file is not None:
+        os.environ[CONFIG] = str(file.resolve())
+
+
+def _take_config(command: click.Command) -> None:
+    """Gives a command, and all below it, the option --config: people type it before or behind the command's name."""
+    command.params.append(
+        click.Option(
+            ["--config"],
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            expose_value=False,
+            is_eager=True,
+            callback=_use_file,
+            help="Read settings from FILE and no other.",
+        )
+    )
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            _take_config(each)
 
 
 for command in (
     *(serve, worker, listen_command),
-    *(migrate_command, backup_command, restore_command, transfer_command, openapi, doctor),
+    *(migrate_command, backup_command, restore_command, transfer_command, openapi, doctor, config_command),
     *(account, key, job, webhook, stats),
 ):
     main.add_command(command)
+_take_config(main)

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pressroom.settings import Settings, read_settings
+from pressroom.settings import Settings
+from pressroom.settings.files import PASSED, read_settings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,13 +36,23 @@ def visible(text: str) -> str:
 
 
 def current_settings(given: Mapping[str, str] | None = None) -> Settings:
-    """Returns the settings of the environment and the working folder; prints a warning for unknown ones.
+    """Returns the settings of the environment and of files; libraries see their variables of these files from then on.
 
     `given` are settings by their full names that win over both.
     """
     settings = read_settings({**os.environ, **(given or {})}, Path.cwd())
-    for sentence in settings.unknown():
-        errors().print(f"[yellow]pressroom:[/] {plain(sentence)}")
+    for name, value in settings.variables.items():
+        if name.startswith(PASSED):
+            os.environ.setdefault(name, value)
+    return settings
+
+
+def own_settings(given: Mapping[str, str] | None = None) -> Settings:
+    """Returns the settings for work on the installation's files. Raises SettingError for root beside another user's."""
+    from pressroom.operations.permissions import check_owner
+
+    settings = current_settings(given)
+    check_owner(settings)
     return settings
 
 
@@ -53,14 +64,14 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def with_database(work: "Callable[[Database], Awaitable[T]]", settings: Settings | None = None) -> T:
-    """Returns the result of `work` on the open, migrated database of the settings, which are read unless given."""
+    """Returns the result of `work` on the existing database of the settings, which are read unless given."""
     from pressroom.clock import SystemClock
     from pressroom.server.clock_watch import start_clock
     from pressroom.server.database import check_whole, open_database
 
     async def use() -> T:
         clock = SystemClock()
-        db = await open_database(settings or current_settings(), clock)
+        db = await open_database(settings or own_settings(), clock, make=False)
         try:
             await check_whole(db)
             await start_clock(db, clock)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pressroom import __version__
-from pressroom.cli.console import current_settings, run
+from pressroom.cli.console import own_settings, run
 from pressroom.settings import all_settings
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _settings_help() -> str:
     rows = [f"  {setting.variable:<41} {setting.shown or 'unset':<34} {setting.help}" for setting in all_settings()]
-    return "\b\nSettings, as environment variables or lines of a .env file in the working folder:\n" + "\n".join(rows)
+    return "\b\nSettings, as environment variables or in a file (pressroom --help):\n" + "\n".join(rows)
 
 
 @click.command(epilog=_settings_help())
@@ -40,7 +40,7 @@ def serve(workers: int, only: str | None, place: int | None) -> None:
     from pressroom.server.serve import serve as serve_one
     from pressroom.server.supervise import supervise
 
-    settings, part = current_settings(), Part(only) if only else None
+    settings, part = own_settings(), Part(only) if only else None
     log = Log(requests=settings.access_log)
     if workers > 1:
         sys.exit(supervise(settings, log, workers, part))
@@ -59,7 +59,7 @@ def worker(concurrency: int | None) -> None:
     from pressroom.server.serve import Part
     from pressroom.server.serve import serve as serve_one
 
-    settings = current_settings()
+    settings = own_settings()
     run(serve_one(settings, Log(requests=False), _say_nothing, only=Part.WORKER, concurrency=concurrency))
 
 

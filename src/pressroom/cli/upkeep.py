@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from pressroom.cli.console import current_settings, errors, plain, run
+from pressroom.cli.console import current_settings, errors, own_settings, plain, run, visible, wide
 
 
 @click.command("migrate")
@@ -17,7 +17,7 @@ def migrate_command() -> None:
     from pressroom.server.database import open_to_migrate
     from pressroom.server.sole_counter import alone_on_file
 
-    settings = current_settings()
+    settings = own_settings()
 
     async def bring_up_to_date() -> None:
         db = await open_to_migrate(settings, SystemClock())
@@ -42,7 +42,7 @@ def backup_command(to: Path) -> None:
     """Copy the database and media of an installation on SQLite, also while it serves."""
     from pressroom.operations.backup import back_up
 
-    manifest = run(back_up(current_settings(), to))
+    manifest = run(back_up(own_settings(), to))
     for key in manifest.missing:
         errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
     for name in manifest.skipped:
@@ -56,7 +56,7 @@ def restore_command(source: Path) -> None:
     """Put a backup into PRESSROOM_DATA_DIR, which must be empty."""
     from pressroom.operations.restore import restore
 
-    manifest = restore(current_settings(), source)
+    manifest = restore(own_settings(), source)
     click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
 
 
@@ -74,7 +74,7 @@ def transfer_command(source: str, target: str | None, blobs_from: str | None) ->
 
     # A database that is named here is reached by no other way than this.
     named = {f"PRESSROOM_DATABASE_{each}": target for each in ("URL", "DIRECT_URL")} if target is not None else None
-    moved = run(transfer(current_settings(named), source, blobs_from))
+    moved = run(transfer(own_settings(named), source, blobs_from))
     if moved is None:
         click.echo("The transfer has ended before; nothing is left to do.")
         return
@@ -86,6 +86,28 @@ def transfer_command(source: str, target: str | None, blobs_from: str | None) ->
         click.echo(f"{table.name:<20} {table.rows:>12,} rows  SHA-256 {table.sha256}")
     rows = sum(table.rows for table in moved.tables)
     click.echo(f"Transferred {rows:,} rows and {moved.files:,} files; both sides are equal.")
+
+
+@click.command("config")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def config_command(as_json: bool) -> None:
+    """Show each setting with its value, without secrets, and where it is from."""
+    import msgspec
+    from rich.markup import escape
+    from rich.table import Table
+
+    from pressroom.settings.shown import HIDDEN, shown_settings, shown_variables
+
+    settings = current_settings()
+    rows = [(each.name, each.value, each.source) for each in shown_settings(settings)]
+    rows += [(name, HIDDEN, source) for name, source in shown_variables(settings)]
+    if as_json:
+        click.echo(msgspec.json.encode([dict(zip(("name", "value", "source"), row, strict=True)) for row in rows]))
+        return
+    shown = Table("setting", "value", "from", box=None)
+    for row in rows:
+        shown.add_row(*(escape(visible(each)) for each in row))
+    wide().print(shown)
 
 
 @click.command()
@@ -105,7 +127,7 @@ def doctor() -> None:
     from pressroom.operations.doctor import examine
 
     out = Console(highlight=False, soft_wrap=True)
-    findings = run(examine(current_settings()))
+    findings = run(examine(own_settings()))
     for finding in findings:
         mark = "[green]ok[/]  " if finding.good else "[bold red]bad[/] "
         out.print(f"{mark} {finding.subject:<10} {plain(finding.says)}")

@@ -25,6 +25,7 @@ from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.media.actions import list_stored_keys
 from pressroom.errors import SettingError
 from pressroom.folders import make_folder, sync_folder
+from pressroom.server.database import check_exists
 from pressroom.settings import Settings
 
 MANIFEST: Final = "manifest.json"
@@ -138,15 +139,13 @@ def _private(path: str, flags: int) -> int:
 
 
 def _source(settings: Settings) -> Path:
-    if not settings.database_url.startswith("sqlite:///"):
+    if (database := settings.database_file) is None:
         raise SettingError(ON_POSTGRES)
     if not settings.blobs_url.startswith("file://"):
         raise SettingError(
             "Media are in S3: back up the bucket with the store's tools, and the database with sqlite3 .backup."
         )
-    database = Path(settings.database_url.removeprefix("sqlite:///"))
-    if not database.is_file():
-        raise SettingError(f"There is no database {database}; is PRESSROOM_DATA_DIR set as for serve?")
+    check_exists(settings)
     return database
 
 

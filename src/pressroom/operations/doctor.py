@@ -29,7 +29,7 @@ from pressroom.operations.running_server import find_server
 from pressroom.operations.transfer.marks import check_target
 from pressroom.outbound import policy_of
 from pressroom.server.clock_watch import SKEW
-from pressroom.server.database import check_files, open_database, open_directly
+from pressroom.server.database import check_exists, check_files, open_database, open_directly
 from pressroom.server.serve import check_port_is_free
 from pressroom.settings import Settings
 
@@ -62,8 +62,10 @@ async def examine(settings: Settings) -> list[Finding]:
         return [*findings, Finding("database", good=False, says=error.message)]
     findings.append(await _attempt("blobs", lambda: _blobs(settings)))
     findings.append(await _attempt("mail", lambda: _mail(settings)))
-    if not _is_there(settings):
-        return [*findings, Finding("database", good=True, says="It does not exist yet; serve will create it.")]
+    try:
+        check_exists(settings)
+    except SettingError as error:
+        return [*findings, Finding("database", good=False, says=error.message)]
     if settings.redis_url:
         findings.append(await _attempt("limiter", lambda: _redis(settings)))
     if settings.database_url != settings.database_direct_url:
@@ -93,9 +95,6 @@ async def _attempt(subject: str, check: Callable[[], Awaitable[Finding]]) -> Fin
 
 
 def _settings(settings: Settings) -> Finding:
-    unknown = list(settings.unknown())
-    if unknown:
-        return Finding("settings", good=False, says=" ".join(unknown))
     try:
         policy_of(settings)
     except SettingError as error:
@@ -207,19 +206,10 @@ def _media(settings: Settings) -> Finding:
     return Finding("media", good=True, says=says)
 
 
-def _is_there(settings: Settings) -> bool:
-    url = settings.database_url
-    try:
-        return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
-    except OSError:
-        return True  # This user may not access the folder; opening the database will say so.
-
-
 async def _open(settings: Settings) -> Database:
     """Opens the database without migrating it."""
-    url = settings.database_url
-    if url.startswith("sqlite:///"):
-        return open_sqlite(Path(url.removeprefix("sqlite:///")), SystemClock())
+    if (file := settings.database_file) is not None:
+        return open_sqlite(file, SystemClock())
     return await open_directly(settings, SystemClock())
 
 

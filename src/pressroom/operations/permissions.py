@@ -1,11 +1,13 @@
 """Closes the server's files to other users of the machine (docs/operations.md#files)."""
 
 import os
+import pwd
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from pressroom.errors import SettingError
 from pressroom.settings import RESERVE, Settings
 
 UMASK: Final = 0o077
@@ -15,6 +17,31 @@ _OTHERS: Final = 0o077
 _FOLDERS: Final = ("blobs", "incoming", "metrics", "processing")
 _FILES: Final = (RESERVE,)
 _BESIDE_DATABASE: Final = ("", "-wal", "-shm", "-journal", ".lock")
+
+
+def check_owner(settings: Settings) -> None:
+    """Raises SettingError when this is root and the server's files are another user's.
+
+    What root makes there, such as the log of a SQLite database, shuts the server out.
+    """
+    if os.geteuid() != 0:
+        return
+    for path in filter(None, (settings.data_dir, settings.database_file)):
+        try:
+            owner = path.stat().st_uid
+        except OSError:
+            continue
+        if owner != 0:
+            name = _user_name(owner)
+            raise SettingError(f"{path} belongs to {name}, and this is root: run it as sudo -u {name} pressroom …")
+
+
+def _user_name(number: int) -> str:
+    """Returns the name of a user as sudo takes it; a user without an entry has a number."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"'#{number}'"
 
 
 def close_to_others(settings: Settings) -> list[Path]:

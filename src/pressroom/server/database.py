@@ -1,7 +1,6 @@
 """The database that the settings name, opened for the server and for commands alike."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from pressroom.clock import Clock
 from pressroom.db import Database
@@ -21,11 +20,11 @@ from pressroom.settings.values import Pooler
 
 def check_files(settings: Settings) -> None:
     """Raises SettingError when a restore into the data folder was cut off, or a transfer of the SQLite file was."""
-    if not settings.database_url.startswith("sqlite:///"):
+    if (file := settings.database_file) is None:
         return
     try:
         cut_off = (settings.data_dir / RESTORING).exists()
-        marks.check_source(Path(settings.database_url.removeprefix("sqlite:///")))
+        marks.check_source(file)
     except OSError:
         return  # opening the folder says what is wrong with it
     if cut_off:
@@ -79,23 +78,51 @@ async def open_directly(settings: Settings, clock: Clock) -> Database:
 
 async def open_to_migrate(settings: Settings, clock: Clock) -> Database:
     """Opens the database for `pressroom migrate`."""
-    embedded = settings.database_url.startswith("sqlite:///")
-    return await (open_database if embedded else open_directly)(settings, clock)
+    return await (open_directly if settings.database_file is None else open_database)(settings, clock)
 
 
-async def open_database(settings: Settings, clock: Clock) -> Database:
-    """Opens the database of the settings. An embedded one is brought up to date; PostgreSQL is migrated by command.
+async def open_database(settings: Settings, clock: Clock, *, make: bool = True) -> Database:
+    """Opens the database of the settings.
 
-    Every event is queued for the endpoints that want it, from whichever package it comes.
+    An embedded one is made and brought up to date, unless `make` is off: a mistyped place must not become a second,
+    empty installation. PostgreSQL is migrated by command. Every event is queued for the endpoints that want it, from
+    whichever package it comes.
+
+    Raises:
+        SettingError: The database cannot be opened, or is missing and must not be made.
     """
     subscribers = (fan_out,)
-    if settings.database_url.startswith("sqlite:///"):
-        check_files(settings)
-        db: Database = open_sqlite(Path(settings.database_url.removeprefix("sqlite:///")), clock, subscribers)
+    if (file := settings.database_file) is None:
+        return await open_postgres(
+            settings.database_url, clock, subscribers, options=_pooled(settings), direct=direct_connector(settings)
+        )
+    check_files(settings)
+    if not make:
+        check_exists(settings)
+    db: Database = open_sqlite(file, clock, subscribers)
+    if make:
         await migrate(db)
-        return db
-    return await open_postgres(
-        settings.database_url, clock, subscribers, options=_pooled(settings), direct=direct_connector(settings)
+    return db
+
+
+def check_exists(settings: Settings) -> None:
+    """Raises SettingError when there is no file of SQLite where the settings lead."""
+    file = settings.database_file
+    try:
+        if file is None or file.stat().st_size > 0:
+            return
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise SettingError(f"The database {file} cannot be read: {error.strerror}.") from None
+    by_url = settings.is_given(Settings.database_url)
+    variable = Settings.database_url.variable if by_url else Settings.data_dir.variable
+    source = settings.source(Settings.database_url) if by_url else settings.source(Settings.data_dir)
+    read = " and ".join(map(str, settings.files)) or "no file"
+    raise SettingError(
+        f"There is no database {file}. {variable} is from: {source}; settings were read from"
+        f" the environment and {read}. Name the server's file with --config FILE. A new database is made by"
+        " pressroom migrate, or by pressroom serve."
     )
 
 

@@ -1,14 +1,12 @@
 """Every setting: its name, default and one line of help, from which docs/settings.md is generated.
 
-Settings are environment variables `PRESSROOM_…`, or lines of a `.env` file in the working folder; the
-environment wins. An invalid value raises SettingError with one line that says which and why.
+`pressroom.settings.files` finds them in the environment and in files. An invalid value raises SettingError with one
+line that says which, where and why.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar, overload
-
-from dotenv import dotenv_values
 
 from pressroom.errors import SettingError
 from pressroom.settings.mail_server import read_mail_server, read_mailbox
@@ -35,12 +33,14 @@ from pressroom.settings.values import (
     read_when_away,
     whole_number,
 )
-from pressroom.text import find_nearest
 
 RESTORING = ".restoring"
 """A file in the data folder while a backup is being restored: as long as it exists, nothing may be served."""
 
 PREFIX: Final = "PRESSROOM_"
+
+ENVIRONMENT: Final = "environment"
+DEFAULT: Final = "default"
 
 T = TypeVar("T")
 
@@ -93,7 +93,16 @@ RESERVE: Final = "limits.reserve"
 
 
 class Settings:
-    """The settings of one process, read once from `variables`, by their full names. Raises SettingError."""
+    """The settings of one process, read once.
+
+    Args:
+        variables: Texts by the full names of the settings.
+        files: The files that were read.
+        sources: The path of the file, for each variable that a file gives.
+
+    Raises:
+        SettingError: A value is invalid, or does not go together with another.
+    """
 
     host = Setting(read_text, "127.0.0.1", "Address to listen on.")
     port = Setting(whole_number(1, 65_535), "8000", "Port to listen on.")
@@ -328,8 +337,12 @@ class Settings:
     )
     access_log = Setting(read_flag, "1", "1: a line of JSON for each request on standard error.")
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        self._variables = dict(variables)
+    def __init__(
+        self, variables: Mapping[str, str], files: tuple[Path, ...] = (), sources: Mapping[str, Path] | None = None
+    ) -> None:
+        self.variables = dict(variables)
+        self._sources = dict(sources or {})
+        self.files = files
         for setting in all_settings():
             self.value(setting)
         self._check_databases()
@@ -368,38 +381,36 @@ class Settings:
         except ValueError as error:
             # An address may contain a password, so the message leaves it out.
             shown = "" if setting.secret or "@" in raw else f": {raw!r}"
-            raise SettingError(f"{setting.variable} {error}{shown}") from None
+            where = f" (in {source})" if (source := self._sources.get(setting.variable)) else ""
+            raise SettingError(f"{setting.variable} {error}{shown}{where}") from None
         return value
 
     def raw(self, setting: Setting[T]) -> str:
         """Returns the text of a setting: what is given, or the default."""
         default = setting.default if isinstance(setting.default, str) else setting.default(self)
-        return self._variables.get(setting.variable, "").strip() or default
+        return self.variables.get(setting.variable, "").strip() or default
 
     def is_given(self, setting: Setting[T]) -> bool:
         """Returns whether the environment or the file gives the setting: otherwise it has its default."""
-        return bool(self._variables.get(setting.variable, "").strip())
+        return bool(self.variables.get(setting.variable, "").strip())
 
-    def unknown(self) -> Iterator[str]:
-        """Yields a sentence for each PRESSROOM_ variable that is not a setting of this version."""
-        names = [setting.variable for setting in all_settings()]
-        for variable in sorted(self._variables):
-            if variable.startswith(PREFIX) and variable not in names:
-                nearest = find_nearest(variable, names)
-                yield f"{variable} is no setting of this version" + (f"; {nearest} is." if nearest else ".")
+    def source(self, setting: Setting[T]) -> str:
+        """Returns where the value of a setting is from: `default`, `environment` or the path of a file."""
+        if not self.is_given(setting):
+            return DEFAULT
+        return self.origin(setting.variable)
+
+    def origin(self, variable: str) -> str:
+        """Returns where a given variable is from: `environment` or the path of a file."""
+        return str(self._sources.get(variable, ENVIRONMENT))
+
+    @property
+    def database_file(self) -> Path | None:
+        """Returns the file of a SQLite database; None on PostgreSQL."""
+        scheme, _, file = self.database_url.partition(":///")
+        return Path(file) if scheme == "sqlite" else None
 
 
 def all_settings() -> list[Setting[object]]:
     """Returns all settings in the order of their documentation."""
     return [value for value in vars(Settings).values() if isinstance(value, Setting)]
-
-
-def read_settings(environment: Mapping[str, str], folder: Path) -> Settings:
-    """Returns the settings of `environment`, then of a `.env` file in `folder`. Raises SettingError."""
-    file = folder / ".env"
-    try:
-        found = dotenv_values(file, interpolate=False) if file.is_file() else {}
-    except (OSError, UnicodeError):
-        raise SettingError(f"{file} cannot be read as UTF-8 text.") from None
-    lines = {key: value or "" for key, value in found.items()}
-    return Settings({**lines, **environment})

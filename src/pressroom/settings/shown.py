@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pressroom.settings import Settings, all_settings
+from pressroom.settings import DEFAULT, Settings, all_settings
+from pressroom.settings.files import PASSED
 
 HIDDEN: Final = "…"
 """Stands for what is not shown."""
@@ -18,18 +19,30 @@ _ADDRESS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ShownSetting:
-    """A setting as an admin may read it; `is_given`: it is not the default."""
+    """A setting as an admin may read it; `source` is `default`, `environment` or the path of a file."""
 
     name: str
     value: str
-    is_given: bool
+    source: str
     help: str
+
+    @property
+    def is_given(self) -> bool:
+        """Returns whether the value is not the default."""
+        return self.source != DEFAULT
 
 
 def shown_settings(settings: Settings) -> Iterator[ShownSetting]:
     """Yields every setting, in the order of their documentation."""
     for setting in all_settings():
-        yield ShownSetting(setting.variable, masked(settings.raw(setting)), settings.is_given(setting), setting.help)
+        yield ShownSetting(setting.variable, masked(settings.raw(setting)), settings.source(setting), setting.help)
+
+
+def shown_variables(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yields the variables that libraries read, which may be secrets, each with where it is from."""
+    for name in sorted(settings.variables):
+        if name.startswith(PASSED):
+            yield name, settings.origin(name)
 
 
 def masked(value: str) -> str:
