@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.console import current_settings, errors, plain, wide, with_database
+from pressroom.cli.console import errors, own_settings, plain, wide, with_database
 from pressroom.domains.moderation.models import SUSPENDED
 from pressroom.errors import PressroomError
 
@@ -81,7 +81,7 @@ def account_reset(username: str) -> None:
     """Print a link by which USERNAME sets a new password: good once, for an hour. Hand it over yourself."""
     from pressroom.domains.sign_up import commands as account_commands
 
-    settings = current_settings()
+    settings = own_settings()
     click.echo(with_database(lambda db: account_commands.reset_link(db, username, settings.base_url), settings))
 
 
