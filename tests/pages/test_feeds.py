@@ -67,7 +67,27 @@ def read(response: httpx.Response) -> Any:
     assert not feed.bozo, feed.get("bozo_exception")
     assert feed.version == "atom10"
     assert [entry.id for entry in feed.entries] == ids
+    assert_json_feed_agrees(str(response.url).replace("feed.atom", "feed.json"), tree)
     return feed
+
+
+def assert_json_feed_agrees(url: str, atom: ElementTree.Element) -> None:
+    """The JSON Feed of the same subject has the same parts in the same order."""
+    response = nobody.get(url)
+    assert response.headers["Content-Type"] == "application/feed+json; charset=utf-8"
+    feed = response.json()
+    assert (feed["version"], feed["feed_url"]) == ("https://jsonfeed.org/version/1.1", url)
+    assert (feed["title"], feed["home_page_url"]) == (atom.findtext(f"{ATOM}title"), url.removesuffix("/feed.json"))
+    entries = atom.findall(f"{ATOM}entry")
+    assert len(feed["items"]) == len(entries)
+    for item, entry in zip(feed["items"], entries, strict=True):
+        assert item["id"] == item["url"] == entry.findtext(f"{ATOM}id")
+        assert item["title"] == entry.findtext(f"{ATOM}title")
+        assert item["content_html"] == entry.findtext(f"{ATOM}content")
+        assert item["date_published"] == entry.findtext(f"{ATOM}published")
+        assert item["date_modified"] == entry.findtext(f"{ATOM}updated")
+        assert item["authors"][0]["name"] == entry.findtext(f"{ATOM}author/{ATOM}name")
+    assert nobody.get(url, headers={"If-None-Match": response.headers["ETag"]}).status_code == 304
 
 
 def counted(server: LocalServer, path: str, tag: str) -> tuple[httpx.Response, int]:

@@ -122,7 +122,7 @@ async def tag(request: Request[Caller]) -> Response:
     values: dict[str, object] = {
         "tag": name,
         "robots": None,
-        "feed": f"/tag/{percent_encoded(name, safe='')}/feed.atom",
+        "feed": f"/tag/{percent_encoded(name, safe='')}/feed",
     }
     return await reading_page(request, "reading/tag.html", {**values, **posts_values(request, page)})
 

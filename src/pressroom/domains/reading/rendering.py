@@ -156,7 +156,7 @@ async def profile_page(request: Request[Caller], form: FormState | None = None) 
         "clips": clips,
         "more_clips": found.more_clips,
         "robots": "noindex" if account.is_private else None,
-        "feed": None if account.is_private else f"/@{account.username}/feed.atom",
+        "feed": None if account.is_private else f"/@{account.username}/feed",
         "form": form or FormState(),
     }
     listed = posts_values(request, found.page, f"/@{account.username}")
@@ -199,7 +199,7 @@ async def hub_page(request: Request[Caller], form: FormState | None = None) -> R
     values: dict[str, object] = {
         "hub": hub_shape(found, request.settings.base_url),
         "robots": None,
-        "feed": f"/hub/{found.slug}/feed.atom",
+        "feed": f"/hub/{found.slug}/feed",
         "form": form or FormState(),
     }
     return await reading_page(
