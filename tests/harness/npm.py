@@ -36,10 +36,11 @@ def installed(locked: Path) -> Path:
     return folder
 
 
-def run(folder: Path, *command: str) -> str:
-    """What a command in `folder` prints. Raises AssertionError with all of it when it fails."""
+def run(folder: Path, *command: str, given: str = "") -> str:
+    """What a command in `folder` prints of what it is `given`. Raises AssertionError with all of it when it fails."""
+    environment = {**os.environ, **QUIET}
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **QUIET}, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, env=environment, input=given, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

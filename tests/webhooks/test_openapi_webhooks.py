@@ -14,7 +14,14 @@ from tests.webhooks.endpoints import CHOOSABLE, DELIVERING, LONG_AGO, Endpoint
 
 SETTINGS = DELIVERING
 EVENTS = [*CHOOSABLE, "webhook.test"]
-HEADERS = ["X-Service-Signature", "X-Service-Event", "X-Service-Delivery-Id"]
+HEADERS = [
+    "X-Service-Signature",
+    "X-Service-Event",
+    "X-Service-Delivery-Id",
+    "webhook-id",
+    "webhook-timestamp",
+    "webhook-signature",
+]
 BASE = "/api/auth/api-keys/{keyId}/webhooks"
 ROUTES = {
     BASE: {"get": "200", "post": "201"},

@@ -31,6 +31,7 @@ FOR_A_DAY: Final = (b"cache-control", b"public, max-age=86400")
 VERIFIERS: Final = {
     "verification.py": b"text/x-python; charset=utf-8",
     "verification.mjs": b"text/javascript; charset=utf-8",
+    "verification.d.mts": b"text/plain; charset=utf-8",
 }
 """Files of this distribution that receivers of webhooks copy, and their types."""
 

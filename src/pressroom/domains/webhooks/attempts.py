@@ -8,7 +8,14 @@ import msgspec
 
 from pressroom import __version__
 from pressroom.clock import SECOND, iso
-from pressroom.domains.webhooks.envelope import SIGNATURE, envelope, request_headers, sign
+from pressroom.domains.webhooks.envelope import (
+    SIGNATURE,
+    STANDARD_SIGNATURE,
+    envelope,
+    request_headers,
+    sign,
+    sign_standard,
+)
 from pressroom.domains.webhooks.models import BODIES, LOGGED, SHOWN, AttemptRecord, AttemptStatus, CodeClass
 from pressroom.domains.webhooks.queries.leases import PendingDelivery
 from pressroom.outbound import OutboundResponse
@@ -36,10 +43,12 @@ _encoder = msgspec.json.Encoder()
 
 
 def request_of(delivery: PendingDelivery, now: int) -> tuple[dict[str, str], bytes]:
-    """Returns headers and body of an attempt at `now` (milliseconds); each has a time and signature of its own."""
+    """Returns headers and body of an attempt at `now` (milliseconds); each has a time and signatures of its own."""
     body = envelope(delivery.envelope_id, delivery.event_id, delivery.event_type, delivery.data)
-    signature = sign(delivery.secret, now // SECOND, body)
-    return request_headers(delivery.event_type, delivery.envelope_id, USER_AGENT, signature), body
+    at = now // SECOND
+    signature = sign(delivery.secret, at, body)
+    standard = sign_standard(delivery.secret, delivery.envelope_id, at, body)
+    return request_headers(delivery.event_type, delivery.envelope_id, USER_AGENT, signature, standard), body
 
 
 def attempt_of(
@@ -65,6 +74,7 @@ def attempt_of(
         response_body=_text(response.body) if response else None,
         signed_with=delivery.secret[:SHOWN] if headers else None,
         signature=headers.get(SIGNATURE),
+        standard_signature=headers.get(STANDARD_SIGNATURE),
         user_agent=headers.get("User-Agent"),
         response_headers=kept_headers(response.headers) if response else {},
     )

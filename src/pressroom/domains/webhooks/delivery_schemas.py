@@ -103,8 +103,10 @@ def as_curl(delivery: DeliveryDetailOut) -> str | None:
 
 def _detail(attempt: AttemptRecord, delivery: Delivery) -> AttemptDetailOut:
     sent = None
-    if attempt.signature is not None and attempt.user_agent is not None:
-        sent = request_headers(delivery.event, delivery.id, attempt.user_agent, attempt.signature)
+    if attempt.user_agent and attempt.signature and attempt.standard_signature:
+        sent = request_headers(
+            delivery.event, delivery.id, attempt.user_agent, attempt.signature, attempt.standard_signature
+        )
     return AttemptDetailOut(
         **{field: getattr(attempt, field) for field in Attempt.__struct_fields__},
         signed_with=attempt.signed_with,

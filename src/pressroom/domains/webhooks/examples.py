@@ -101,7 +101,11 @@ STATUS_EXAMPLE = WebhookStatusOut(
 )
 TEST_SENT_EXAMPLE = TestSentOut(DELIVERY_EXAMPLE.id)
 _SENT = request_headers(
-    EventType.POST_CREATED, DELIVERY_EXAMPLE.id, "Pressroom/1.0", "t=1795190892,v1=5257a869e7ecebeda32affa62cdca3fa…"
+    EventType.POST_CREATED,
+    DELIVERY_EXAMPLE.id,
+    "Pressroom/1.0",
+    "t=1795190892,v1=5257a869e7ecebeda32affa62cdca3fa…",
+    "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
 )
 DELIVERY_DETAIL_EXAMPLE = DeliveryDetailOut(
     id=DELIVERY_EXAMPLE.id,

@@ -182,13 +182,14 @@ class Attempt(msgspec.Struct, rename="camel"):
 
 
 class AttemptRecord(Attempt, rename="camel", omit_defaults=True):
-    """One attempt as it is stored: with its signature, user agent and response headers.
+    """One attempt as it is stored: with its signatures, user agent and response headers.
 
     `signed_with` is the beginning of the secret. Older attempts have none of these.
     """
 
     signed_with: str | None = None
     signature: str | None = None
+    standard_signature: str | None = None
     user_agent: str | None = None
     response_headers: dict[str, str] = {}
 

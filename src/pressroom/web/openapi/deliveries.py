@@ -23,6 +23,10 @@ _RESPONSES: Final[Json] = {
 _SIGNATURE: Final = """\
 `t=<unix-timestamp>,v1=<hex>`: HMAC-SHA256 of `<t>.` and the body's bytes as they came, keyed with the whole secret. \
 Fresh on every attempt. Compare in constant time, and refuse a `t` that is more than 5 minutes off."""
+_STANDARD: Final = """\
+`v1,<base64>`, for libraries of [Standard Webhooks](https://www.standardwebhooks.com): HMAC-SHA256 of `webhook-id`, \
+`webhook-timestamp` and the body's bytes, with dots between them, keyed with the base64-decoded part of the same \
+secret after `whsec_`."""
 _DELIVERY_ID: Final = "The envelope's id. An envelope can arrive more than once: drop ids that you know."
 
 
@@ -56,6 +60,9 @@ def _delivery(event: EventShape, schemas: Schemas) -> Json:
             _header("X-Service-Signature", _SIGNATURE, "t=1795190892,v1=" + "0" * 64),
             _header("X-Service-Event", "The event's name.", event.name),
             _header("X-Service-Delivery-Id", _DELIVERY_ID, ENVELOPE_ID),
+            _header("webhook-id", "The envelope's id again.", ENVELOPE_ID),
+            _header("webhook-timestamp", "The `t` of X-Service-Signature again.", "1795190892"),
+            _header("webhook-signature", _STANDARD, f"v1,{'0' * 43}="),
         ],
         "requestBody": {
             "required": True,
