@@ -11,6 +11,7 @@ PressroomError
 │   │   └── SessionRequired · PasswordRequired
 │   ├── NotFound               absent, or not visible to this caller
 │   ├── Conflict               it exists already, or a cap is reached
+│   ├── CursorExpired          events that follow the cursor are no longer kept
 │   └── Unprocessable          well-formed, but stored state forbids it
 ├── TooMany                    allowed again after `retry_after` seconds
 │   └── RateLimited · QuotaExceeded · TooManyAttempts
@@ -183,6 +184,17 @@ class NotFound(Refused):
 
 class Conflict(Refused):
     """It exists already, or a cap is reached."""
+
+
+class CursorExpired(Refused):
+    """Events that follow the cursor are no longer kept, or it is of a state that the database lost.
+
+    `oldest` is the cursor before the oldest event that is kept.
+    """
+
+    def __init__(self, oldest: str) -> None:
+        super().__init__("Events that follow this cursor are no longer kept. Go on after `oldest`; some were missed.")
+        self.oldest = oldest
 
 
 class Unprocessable(Refused):

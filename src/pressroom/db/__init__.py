@@ -145,6 +145,10 @@ class Tx(Protocol):
         """Wakes listeners when this transaction commits: there is work for them."""
         ...
 
+    def announce(self, subject: str) -> None:
+        """Tells hearers when this transaction commits that there is news of `subject`, an id."""
+        ...
+
 
 goes_first: Final = ContextVar("goes_first", default=False)
 """Whether statements of this context go ahead of waiting requests (`ahead_of_requests`)."""
@@ -165,6 +169,10 @@ def ahead_of_requests() -> Generator[None]:
 
 Subscriber = Callable[[Tx, Any], Awaitable[None]]
 """`subscriber(tx, event)` runs in the transaction that appends an event. A database is opened with them."""
+
+
+Hearer = Callable[[str | None], None]
+"""`hearer(subject)` is told of news; with None, that any subject may have some."""
 
 
 class Reads(Protocol):
@@ -200,6 +208,13 @@ class Database(Reads, Protocol):
         """Returns an event that is set whenever a transaction commits that called `signal`, in whatever process.
 
         Signals can be lost with a connection; waiters also look without a signal, every so often.
+        """
+        ...
+
+    def hear(self, hearer: "Hearer") -> None:
+        """Has `hearer` called with each subject that committed transactions announced, in whatever process.
+
+        With None when some may have been missed. Others can be lost as signals can.
         """
         ...
 

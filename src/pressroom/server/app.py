@@ -39,6 +39,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         note_view=runtime.views.note,
         may_see=may_see,
         limiter=runtime.limiter,
+        events=runtime.events,
         openapi=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings)))),
         openapi_keys=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings, keyed=True)))),
         robots=robots_of(ROUTES).encode(),

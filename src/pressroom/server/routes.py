@@ -25,6 +25,7 @@ DECLARED: Final = (
     "personal_data.routes",
     "sign_in.security_routes",
     "keys.routes",
+    "event_stream.routes",
     "webhooks.routes",
     "webhooks.delivery_routes",
     "follows.routes",

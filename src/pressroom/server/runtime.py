@@ -12,6 +12,7 @@ from pressroom.db import Database
 from pressroom.db.postgres.replica import Replica
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
+from pressroom.domains.event_stream.watch import EventWatch
 from pressroom.domains.explore.picking import Picker
 from pressroom.domains.follows.jobs import request_handler
 from pressroom.domains.home.jobs import notification_handler
@@ -98,6 +99,7 @@ class Runtime:
     last_used: LastUsed
     session_use: SessionUse
     usage: KeyUsage
+    events: EventWatch
     views: ViewCounter
     passwords: Passwords
     mailer: Mailer
@@ -152,12 +154,15 @@ async def open_runtime(
     last_used = LastUsed(db)
     session_use = SessionUse(db)
     usage = KeyUsage(db)
+    events = EventWatch(db)
+    events.listen()
     views = ViewCounter(db)
     recurring = [
         Every(0.5, "limits", limiter.flush),
         Every(1, "last used", last_used.flush),
         Every(1, "use of sessions", session_use.flush),
         Every(1, "usage of keys", usage.flush),
+        Every(1, "events for waiting readers", events.look),
         Every(1, "views", views.flush),
         Every(search.SECONDS, "search index", lambda: search.index_waiting(db)),
         Every(10, "clock", ClockWatch(db, clock, log).run),
@@ -181,6 +186,7 @@ async def open_runtime(
         last_used=last_used,
         session_use=session_use,
         usage=usage,
+        events=events,
         views=views,
         passwords=Passwords(),
         mailer=Mailer(settings, clock),

@@ -21,12 +21,14 @@ class Keyed:
         counts_as_post: The key's limit of posts per minute applies as well.
         spends_content: The daily content quota of the key's account applies as well.
         anyone: Somebody who is not signed in may call the route too.
+        key_only: A session does not do.
     """
 
     scope: str | None = None
     counts_as_post: bool = False
     spends_content: bool = False
     anyone: bool = False
+    key_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

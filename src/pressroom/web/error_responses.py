@@ -9,6 +9,7 @@ from pressroom.errors import (
     AddressNotAllowed,
     Conflict,
     CrossOrigin,
+    CursorExpired,
     ExpiredKey,
     FieldError,
     Invalid,
@@ -42,6 +43,7 @@ class Problem(msgspec.Struct, rename="camel", omit_defaults=True):
     retry_after: int | None = None
     limit: Limit | None = None
     required_scope: str | None = None
+    oldest: str | None = None
     details: list[FieldError] | None = None
 
 
@@ -60,6 +62,8 @@ def error_response(error: BaseException) -> Response:
             problem.details = error.field_errors
         case MissingScope():
             problem.required_scope = error.scope
+        case CursorExpired():
+            problem.oldest = error.oldest
         case TooMany():
             problem.retry_after, problem.limit = error.retry_after, error.limit
             headers.append((b"retry-after", b"%d" % error.retry_after))
@@ -126,6 +130,7 @@ LABELS: Final[dict[type[PressroomError], tuple[int, str]]] = {
     MethodNotAllowed: (405, "Method not allowed"),
     RequestTimeout: (408, "Request timeout"),
     Conflict: (409, "Conflict"),
+    CursorExpired: (410, "Cursor expired"),
     PayloadTooLarge: (413, "Payload too large"),
     UriTooLong: (414, "URI too long"),
     UnsupportedMediaType: (415, "Unsupported media type"),

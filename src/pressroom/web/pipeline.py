@@ -238,7 +238,7 @@ class Pipeline(Generic[C]):
         if headers.authorization is not None and not _ignores(access, headers.authorization):
             return await self._guards.by_key(request, access)
         who = None
-        if token := session_token(headers.cookie):
+        if not (isinstance(access, Keyed) and access.key_only) and (token := session_token(headers.cookie)):
             who = await self._guards.by_session(request, token)
             request.session_token = token if who is not None else None
         if (who is not None or isinstance(access, Anyone | Visitor | Page)) and not request.is_safe:

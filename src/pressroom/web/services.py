@@ -1,6 +1,8 @@
 """Services of routes beside the database. The packages behind them need not know each other, nor `web` know them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -70,6 +72,19 @@ class RateLimits(Protocol):
         ...
 
 
+class EventWatch(Protocol):
+    """Wakes readers that wait for events (docs/events.md)."""
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether readers are to come to an end, because the server stops."""
+        ...
+
+    def watching(self, account_id: str, /) -> AbstractContextManager[asyncio.Event]:
+        """Yields an event that is set when the account may have new ones, or readers are to come to an end."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The services that a server opens once; every route may use them, as `request.services`.
@@ -89,6 +104,7 @@ class Services:
         note_view: Counts a view: the post's id, the visitor, the time in milliseconds.
         may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
         limiter: Counts requests against the rate limits.
+        events: Wakes readers that wait for events.
         openapi: The OpenAPI document as JSON, made when it is first asked for.
         openapi_keys: The same of the operations that take a key.
         robots: What search engines are told.
@@ -113,6 +129,7 @@ class Services:
     note_view: Callable[[str, str, int], None]
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
+    events: EventWatch
     openapi: MadeOnce[CachedBody]
     openapi_keys: MadeOnce[CachedBody]
     robots: bytes

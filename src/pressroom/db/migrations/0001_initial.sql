@@ -300,12 +300,22 @@ CREATE TABLE events (
     type TEXT NOT NULL,
     data TEXT NOT NULL,                     -- JSON, as it is sent
     trace TEXT,                             -- of the request, continued by deliveries (docs/operations.md#tracing)
+    number BIGINT,                          -- its place among the account's events, in the order of their commits; null:
+                                            -- a test, which no stream has
     created_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, id)
 ) /* PARTITION BY RANGE (id) */;
 /* CREATE TABLE events_rest PARTITION OF events DEFAULT; */
 CREATE INDEX events_id ON events (id);
 CREATE INDEX events_type ON events (account_id, type, id);
+CREATE INDEX events_number ON events (account_id, number);
+
+-- The number of an account's latest event. Whoever emits locks the row until the commit, so that numbers follow commits
+-- (docs/events.md#order). Retention: until the account is deleted.
+CREATE TABLE event_counters (
+    account_id TEXT NOT NULL PRIMARY KEY,
+    latest BIGINT NOT NULL
+);
 
 -- follows ---------------------------------------------------------------------------------------------------------------
 

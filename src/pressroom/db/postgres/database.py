@@ -16,6 +16,7 @@ from pressroom.db import (
     DatabaseAway,
     DatabaseNotReached,
     DiskFull,
+    Hearer,
     LockedElsewhere,
     Query,
     Subscriber,
@@ -144,8 +145,8 @@ class PostgresDatabase:
                     await tx.settle()
                     raise
                 await tx.commit(confirm=confirm)
-        if tx.signalled:
-            self._signals.send()
+        if tx.signalled or tx.announced:
+            self._signals.send(work=tx.signalled, subjects=tx.announced)
         return result
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
@@ -163,6 +164,9 @@ class PostgresDatabase:
 
     def listen(self) -> asyncio.Event:
         return self._signals.listen()
+
+    def hear(self, hearer: Hearer) -> None:
+        self._signals.hear(hearer)
 
     async def follow_clock(self) -> None:
         """Sets the clock by that of the database, read as often as it takes for an answer that came quickly."""

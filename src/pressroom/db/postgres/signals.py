@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 import asyncpg
 
+from pressroom.db import Hearer
 from pressroom.db.postgres.connector import AWAY, PostgresConnection
 from pressroom.errors import Unavailable
 
@@ -22,6 +24,12 @@ PAUSE: Final = 0.2
 
 LAST_SECONDS: Final = 1.0
 """Seconds that a stop waits for the last signal to be sent. Without it the others find the work when they look."""
+
+MOST: Final = 200
+"""Subjects that one NOTIFY names: it takes less than 8,000 bytes."""
+
+WORK: Final = "work"
+"""The word of a NOTIFY that says that there is work."""
 
 PULSE: Final = 30.0
 """Seconds after which a silent connection is asked whether it is still there."""
@@ -49,43 +57,65 @@ class Signals:
         self._channel = channel
         self._name = secrets.token_hex(8)
         self._listening: list[asyncio.Event] = []
+        self._hearers: list[Hearer] = []
         self._task: asyncio.Task[None] | None = None
         self._sender: asyncio.Task[None] | None = None
-        self._unsent = False
+        self._unsent: dict[str, None] = {}
+        """The words for other processes: WORK, and subjects, in their order."""
         self._closing = asyncio.Event()
 
     def listen(self) -> asyncio.Event:
         """Returns an event that is set by every signal."""
         event = asyncio.Event()
         self._listening.append(event)
-        if self._task is None:
-            self._task = asyncio.create_task(self._stay_connected(), name="signals")
+        self._connect_once()
         return event
 
-    def send(self) -> None:
-        """Wakes listeners: in this process at once, in others by a NOTIFY of its own after the commit.
+    def hear(self, hearer: Hearer) -> None:
+        """Has `hearer` called with every subject; with None after a connection was lost."""
+        self._hearers.append(hearer)
+        self._connect_once()
+
+    def _connect_once(self) -> None:
+        if self._task is None:
+            self._task = asyncio.create_task(self._stay_connected(), name="signals")
+
+    def send(self, *, work: bool = True, subjects: Sequence[str] = ()) -> None:
+        """Wakes listeners and tells hearers: in this process at once, in others by a NOTIFY after the commit.
 
         When a process ends between the two, the others find the work when they look without a signal.
         """
-        self._wake()
-        self._unsent = True
+        words = dict.fromkeys((*((WORK,) if work else ()), *subjects))
+        self._tell(words)
+        self._unsent.update(words)
         if self._sender is None:
             self._sender = asyncio.create_task(self._send(), name="signals to other processes")
 
     async def _send(self) -> None:
         while self._unsent:
-            self._unsent = False
+            words = list(islice(self._unsent, MOST))
+            for word in words:
+                del self._unsent[word]
             with contextlib.suppress(Unavailable, asyncpg.PostgresError):
-                await self._notify(f"NOTIFY {self._channel}, '{self._name}'")
+                await self._notify(f"NOTIFY {self._channel}, '{' '.join((self._name, *words))}'")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(INTERVAL):
                     await self._closing.wait()
         self._sender = None
 
-    def _hear(self, name: object) -> None:
-        """Wakes listeners, unless the signal is this process's own, which it has heard already."""
+    def _hear(self, payload: str) -> None:
+        """Passes a signal on, unless it is this process's own, which it has passed on already."""
+        name, *words = payload.split(" ")
         if name != self._name:
-            self._wake()
+            self._tell(words)
+
+    def _tell(self, words: Iterable[str]) -> None:
+        for word in words:
+            if word == WORK:
+                self._wake()
+            else:
+                for hearer in self._hearers:
+                    hearer(word)
 
     async def close(self) -> None:
         """Sends waiting signals, if that takes no longer than LAST_SECONDS, and stops listening."""
@@ -118,8 +148,10 @@ class Signals:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         async with asyncio.timeout(PATIENCE):
-            await connection.add_listener(self._channel, lambda *signal: self._hear(signal[3]))
+            await connection.add_listener(self._channel, lambda *signal: self._hear(str(signal[3])))
         self._wake()  # A signal of before is not repeated.
+        for hearer in self._hearers:
+            hearer(None)
         while not lost.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PULSE):

@@ -58,6 +58,7 @@ class PostgresTx:
         self.busy = False
         self.statements = 0
         self.signalled = False
+        self.announced: list[str] = []
         self._ahead = [Ahead(each) for each in begin]
         self._begins = len(self._ahead)
         self._refusals: list[Refusal | None] = [None] * self._begins
@@ -75,6 +76,9 @@ class PostgresTx:
 
     def signal(self) -> None:
         self.signalled = True
+
+    def announce(self, subject: str) -> None:
+        self.announced.append(subject)
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         row = await self._ask(self._connection.fetchrow(query.numbered, *query.arrange(values)))

@@ -26,6 +26,7 @@ from pressroom.db import (
     ConstraintViolated,
     DatabaseAway,
     DiskFull,
+    Hearer,
     Query,
     Subscriber,
     Tx,
@@ -68,6 +69,7 @@ class _QueuedTransaction(msgspec.Struct):
     result: object = None
     error: BaseException | None = None
     signalled: bool = False
+    announced: Sequence[str] = ()
 
 
 class SqliteDatabase:
@@ -89,6 +91,7 @@ class SqliteDatabase:
         self._thread = ThreadPoolExecutor(1, "commit")
         self._reading = FairThreads(1, "read", QUEUE, lambda: DatabaseAway("Too many searches wait for the database."))
         self._listening: list[asyncio.Event] = []
+        self._hearers: list[Hearer] = []
 
     @property
     def waiting_reads(self) -> int:
@@ -133,6 +136,9 @@ class SqliteDatabase:
         event = asyncio.Event()
         self._listening.append(event)
         return event
+
+    def hear(self, hearer: Hearer) -> None:
+        self._hearers.append(hearer)
 
     async def follow_clock(self) -> None:
         """Does nothing: the file is on this machine."""
@@ -179,6 +185,9 @@ class SqliteDatabase:
                 if any(waiting.signalled and waiting.error is None for waiting in group):
                     for event in self._listening:
                         event.set()
+                for subject in {each for waiting in group if waiting.error is None for each in waiting.announced}:
+                    for hearer in self._hearers:
+                        hearer(subject)
         finally:
             self._committer = None
 
@@ -239,7 +248,7 @@ class SqliteDatabase:
         try:
             tx = SqliteTx(self._writer, self._clock.now(), self._subscribers)
             waiting.result = waiting.context.run(drive, waiting.action(tx, *waiting.args, **waiting.kwargs))
-            waiting.signalled = tx.signalled
+            waiting.signalled, waiting.announced = tx.signalled, tx.announced
         except Exception as error:
             waiting.error = _translated(error)
             if not self._writer.in_transaction:

@@ -49,9 +49,13 @@ class SqliteTx:
         self.now = now
         self.subscribers = subscribers
         self.signalled = False
+        self.announced: list[str] = []
 
     def signal(self) -> None:
         self.signalled = True
+
+    def announce(self, subject: str) -> None:
+        self.announced.append(subject)
 
     async def one(self, query: Query[R], **values: Value) -> R | None:
         build = query.builders.get("sqlite") or bind(self._connection, query)

@@ -20,6 +20,7 @@ async def emit(tx: Tx, data: EventData, *, account_id: str, key_id: str | None =
     """
     event = Event(new_id(tx.now, account_id), account_id, key_id, data.event, _encoder.encode(data).decode())
     await queries.insert_event(tx, event, tracing.current())
+    tx.announce(account_id)
     for subscriber in tx.subscribers:
         if at_end:
             await tx.at_end(subscriber, event)

@@ -35,6 +35,7 @@ class Scope(StrEnum):
     BOUNCES_WRITE = "bounces:write"
     COMMENTS_WRITE = "comments:write"
     CLIPS_WRITE = "clips:write"
+    EVENTS_READ = "events:read"
 
 
 SOON: Final = 7 * DAY

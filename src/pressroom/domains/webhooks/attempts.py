@@ -8,10 +8,10 @@ import msgspec
 
 from pressroom import __version__
 from pressroom.clock import SECOND, iso
+from pressroom.domains.events.envelope import envelope
 from pressroom.domains.webhooks.envelope import (
     SIGNATURE,
     STANDARD_SIGNATURE,
-    envelope,
     request_headers,
     sign,
     sign_standard,

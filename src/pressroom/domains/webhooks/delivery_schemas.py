@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso
-from pressroom.domains.webhooks.envelope import envelope, request_headers
+from pressroom.domains.events.envelope import envelope
+from pressroom.domains.webhooks.envelope import request_headers
 from pressroom.domains.webhooks.models import (
     Attempt,
     AttemptRecord,

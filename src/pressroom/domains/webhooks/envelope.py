@@ -1,4 +1,4 @@
-"""Envelopes and their signatures (docs/webhooks.md#envelope). Pure, except for random ids and secrets."""
+"""Signatures of deliveries (docs/webhooks.md#signatures). Pure, except for random ids and secrets."""
 
 import base64
 import hashlib
@@ -6,8 +6,7 @@ import hmac
 import uuid
 from typing import Final
 
-from pressroom.clock import iso
-from pressroom.ids import random_base62, time_of
+from pressroom.ids import random_base62
 
 PREFIX: Final = "whsec_"
 
@@ -45,17 +44,6 @@ STANDARD_SIGNATURE: Final = "webhook-signature"
 def new_envelope_id() -> str:
     """Returns `evt_` and a UUID v4, 40 characters."""
     return f"evt_{uuid.uuid4()}"
-
-
-def envelope(envelope_id: str, event_id: str, event_type: str, data: str) -> bytes:
-    """Returns the signed body, byte for byte the same on every attempt and process (docs/webhooks.md#envelope).
-
-    `data` is the event's JSON as it was stored. Its time is the event's own, however late the envelope was made.
-    """
-    # Put together by hand: an encoder of another version could order or space the fields differently, and receivers
-    # compare a redelivery with what they stored.
-    head = f'{{"event":"{event_type}","id":"{envelope_id}","created_at":"{iso(time_of(event_id))}","data":'
-    return f"{head}{data}}}".encode()
 
 
 def request_headers(

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import parse_iso
+from pressroom.domains.events.envelope import envelope
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.delivery_schemas import (
     AttemptDetailOut,
@@ -14,7 +15,7 @@ from pressroom.domains.webhooks.delivery_schemas import (
     RedeliveryPreviewOut,
     ResentOut,
 )
-from pressroom.domains.webhooks.envelope import envelope, request_headers
+from pressroom.domains.webhooks.envelope import request_headers
 from pressroom.domains.webhooks.events import EVENT_DATA
 from pressroom.domains.webhooks.models import Attempt, AttemptStatus, EndpointStatus, State
 from pressroom.domains.webhooks.schemas import (

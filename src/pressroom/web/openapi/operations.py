@@ -68,6 +68,8 @@ def _who(access: Access) -> str:
             return "For everybody, signed in or not, and for any active API key, whatever its scopes."
         case Keyed(scope=None):
             return "For any active API key, whatever its scopes, or a session."
+        case Keyed(scope=scope, key_only=True):
+            return f"For an API key with the scope `{scope}`."
         case Keyed(scope=scope):
             return f"For an API key with the scope `{scope}`, or a session."
         case Anyone():
@@ -82,6 +84,8 @@ def _who(access: Access) -> str:
 
 def _security(access: Access) -> list[Json]:
     match access:
+        case Keyed(key_only=True):
+            return [{"apiKey": []}]
         case Keyed(anyone=anyone):
             return [*USUAL_SECURITY, *([{}] if anyone else [])]
         case Anyone() | Public():

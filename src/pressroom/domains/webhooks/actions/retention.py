@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx
-from pressroom.domains.events.queries import delete_events, erase_events
+from pressroom.domains.events.queries import delete_events, erase_counter, erase_events
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
 from pressroom.ids import first_id
@@ -71,7 +71,10 @@ async def erase_endpoints(tx: Tx, account_id: str, until: int, batch: int) -> bo
     if await retention.erase_deliveries(tx, account_id, batch) >= batch:
         return True
     await retention.erase_webhooks(tx, account_id)
-    return await erase_events(tx, account_id, batch) >= batch
+    if await erase_events(tx, account_id, batch) >= batch:
+        return True
+    await erase_counter(tx, account_id)
+    return False
 
 
 async def sweep_endpoints(tx: Tx, batch: int) -> int:

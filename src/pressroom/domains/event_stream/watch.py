@@ -1,0 +1,67 @@
+"""Wakes readers when the account whose events they wait for has new ones (docs/events.md#order)."""
+
+import asyncio
+import contextlib
+from collections.abc import Collection, Generator
+
+from pressroom.db import Database
+from pressroom.db.params import batches
+from pressroom.domains.events.queries import list_latest
+
+
+class EventWatch:
+    """Readers of this process that wait for events, by account.
+
+    A commit wakes those of its account, in every process. `look`, once a second, finds what no news reached.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._seen: dict[str, int] = {}
+        """The number of the latest event of each watched account, as `look` found it."""
+        self.is_closing = False
+        """Whether readers are to come to an end, because the server stops."""
+
+    @property
+    def watched(self) -> Collection[str]:
+        """The accounts whose events readers of this process wait for."""
+        return self._waiting.keys()
+
+    def listen(self) -> None:
+        """Begins to hear of commits."""
+        self._db.hear(self._hear)
+
+    @contextlib.contextmanager
+    def watching(self, account_id: str) -> Generator[asyncio.Event]:
+        """Yields an event that is set when the account may have new events, or readers are to come to an end."""
+        event = asyncio.Event()
+        waiting = self._waiting.setdefault(account_id, set())
+        waiting.add(event)
+        try:
+            yield event
+        finally:
+            waiting.discard(event)
+            if not waiting and self._waiting.get(account_id) is waiting:
+                del self._waiting[account_id]
+                self._seen.pop(account_id, None)
+
+    async def look(self) -> None:
+        """Wakes the readers of accounts whose latest event is not the one of the last look."""
+        for accounts in batches(list(self._waiting)):
+            for found in await self._db.read(list_latest, accounts):
+                if found.account_id in self._waiting and self._seen.get(found.account_id) != found.latest:
+                    self._seen[found.account_id] = found.latest
+                    self._hear(found.account_id)
+            await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """Has all readers come to an end."""
+        self.is_closing = True
+        self._hear(None)
+
+    def _hear(self, account_id: str | None) -> None:
+        accounts = list(self._waiting) if account_id is None else [account_id]
+        for each in accounts:
+            for event in self._waiting.get(each, ()):
+                event.set()
