@@ -65,6 +65,10 @@ class Writers:
         killed.stdin.close()
         self.running[place] = self._start()
 
+    def check(self) -> None:
+        """Fails when a process has ended by itself: nobody would write what is waited for."""
+        assert [process.poll() for process in self.running] == [None] * len(self.running)
+
     def stop(self) -> None:
         """Has each finish what it does; one that does not is killed."""
         for process in self.running:
@@ -102,6 +106,7 @@ async def follow(db: Database, writers: Writers, chance: Random) -> list[str]:
         while kills < KILLS or len(told) < kill_at:
             cursor = await read_new(db, told, cursor, chance.randrange(1, 8))
             await asyncio.sleep(0)
+            writers.check()
             if kills < KILLS and len(told) >= kill_at:
                 await asyncio.to_thread(writers.kill_one, chance)
                 kills, kill_at = kills + 1, len(told) + EVENTS_BETWEEN_KILLS
