@@ -18,7 +18,7 @@ from pressroom.clock import DAY, SystemClock
 from pressroom.db import Command, Value
 from pressroom.db.sqlite.database import SqliteTx, connect, drive
 from pressroom.domains.accounts.queries.status import ADD_POSTS
-from pressroom.domains.events.queries import INSERT_EVENT
+from pressroom.domains.events.queries import COUNT_EVENT, INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM, STORE_ANSWER
 from pressroom.domains.keys.queries import FIND_BEARER
 from pressroom.domains.keys.secret import hash_secret
@@ -37,6 +37,7 @@ WRITES: Final[tuple[Command, ...]] = (
     INSERT_POST,
     INSERT_UNINDEXED,
     ADD_POSTS,
+    COUNT_EVENT,
     INSERT_EVENT,
     LOCK_SUBSCRIPTIONS,
     STORE_ANSWER,
@@ -87,9 +88,10 @@ def bindings(reader: Any, keys: list[str], count: int) -> Iterator[list[tuple[Va
             post_values(post),
             {"post_id": post.id},
             {"account_id": account_id, "total": 1, "public": 1, "followers": 0, "connections": 0, "last": post.id},
+            {"account_id": account_id},
             {
                 "id": new_id(now + number), "account_id": account_id, "key_id": None, "type": "post.created",
-                "data": EVENT, "now": now, "trace": None,
+                "data": EVENT, "now": now, "trace": None, "counted_for": account_id,
             },
             {"account_id": account_id},
             {**identity, "body": ANSWER},

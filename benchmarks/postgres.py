@@ -34,7 +34,7 @@ from pressroom.db.postgres.pipeline import Ahead, encoded
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.queries.status import ADD_POSTS
 from pressroom.domains.events.models import EventType
-from pressroom.domains.events.queries import INSERT_EVENT
+from pressroom.domains.events.queries import COUNT_EVENT, INSERT_EVENT
 from pressroom.domains.idempotency.queries import CLAIM
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
@@ -51,7 +51,7 @@ from pressroom.ids import new_id
 
 ACCOUNTS: Final = 100
 LOOPS: Final = 16
-FIRST: Final = (CLAIM, SPEND_QUOTA, INSERT_POST, ADD_POSTS, INSERT_EVENT)
+FIRST: Final = (CLAIM, SPEND_QUOTA, INSERT_POST, ADD_POSTS, COUNT_EVENT, INSERT_EVENT)
 LAST: Final = (QUEUE_DELIVERY,)
 """What travels together before the endpoints are locked, and after. The claim bears the answer."""
 
@@ -104,6 +104,7 @@ def values_of(writer: Writer) -> dict[str, Value]:
         "followers": 0, "connections": 0, "data": "x" * 270, "webhook_id": writer.webhook_id, "event_id": post.id,
         "event_type": "post.created", "envelope_id": new_envelope_id(), "body": "x" * 900,
         "secret_hash": hash_secret(writer.secret), "trace": None,
+        "counted_for": writer.account_id,
     }  # fmt: skip
 
 
