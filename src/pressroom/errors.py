@@ -73,6 +73,7 @@ class Limit(StrEnum):
     REQUESTS_PER_DAY = "requests_per_day"
     POSTS_PER_MINUTE = "posts_per_minute"
     CONTENT_PER_DAY = "content_per_day"
+    STREAMS_PER_KEY = "streams_per_key"
     SESSION_WRITES_PER_MINUTE = "session_writes_per_minute"
     SESSION_CONTENT_PER_DAY = "session_content_per_day"
     SIGN_INS = "sign_ins"

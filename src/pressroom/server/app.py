@@ -40,6 +40,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         may_see=may_see,
         limiter=runtime.limiter,
         events=runtime.events,
+        streams=runtime.streams,
         openapi=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings)))),
         openapi_keys=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings, keyed=True)))),
         robots=robots_of(ROUTES).encode(),

@@ -12,6 +12,7 @@ from pressroom.db import Database
 from pressroom.db.postgres.replica import Replica
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
+from pressroom.domains.event_stream.streams import Streams
 from pressroom.domains.event_stream.watch import EventWatch
 from pressroom.domains.explore.picking import Picker
 from pressroom.domains.follows.jobs import request_handler
@@ -100,6 +101,7 @@ class Runtime:
     session_use: SessionUse
     usage: KeyUsage
     events: EventWatch
+    streams: Streams
     views: ViewCounter
     passwords: Passwords
     mailer: Mailer
@@ -154,7 +156,7 @@ async def open_runtime(
     last_used = LastUsed(db)
     session_use = SessionUse(db)
     usage = KeyUsage(db)
-    events = EventWatch(db)
+    events = EventWatch(db, clock)
     events.listen()
     views = ViewCounter(db)
     recurring = [
@@ -187,6 +189,7 @@ async def open_runtime(
         session_use=session_use,
         usage=usage,
         events=events,
+        streams=Streams(db, clock, events),
         views=views,
         passwords=Passwords(),
         mailer=Mailer(settings, clock),

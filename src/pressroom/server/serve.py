@@ -323,7 +323,7 @@ async def _serve(runtime: Runtime, stopping: asyncio.Event, drained: asyncio.Eve
     runtime.draining = True
     await asyncio.wait([serving], timeout=runtime.settings.drain_seconds)
     drained.set()
-    runtime.events.close()  # Readers who wait for events would keep the stop waiting.
+    runtime.streams.close()  # Readers who wait for events would keep the stop waiting.
     server.stop()
     if not await _drained(serving, app):
         runtime.log.warning("stopped before every request was finished")

@@ -13,6 +13,7 @@ _LENGTH: Final = "content_length"
 _CODINGS: Final = "chunked"
 
 _READ: Final = {
+    b"accept": ("accept", ", "),
     b"accept-encoding": ("accept_encoding", ", "),
     b"authorization": ("authorization", REPEATED),
     b"content-encoding": ("content_encoding", REPEATED),
@@ -23,6 +24,7 @@ _READ: Final = {
     b"idempotency-key": ("idempotency_key", REPEATED),
     b"if-none-match": ("if_none_match", ", "),
     b"if-range": ("if_range", REPEATED),
+    b"last-event-id": ("last_event_id", REPEATED),
     b"origin": ("origin", REPEATED),
     b"range": ("range", REPEATED),
     b"sec-fetch-site": ("fetch_site", REPEATED),
@@ -50,8 +52,14 @@ class Headers(msgspec.Struct):
     range: str | None = None
     if_range: str | None = None
     if_none_match: str | None = None
+    accept: str = ""
     accept_encoding: str = ""
+    last_event_id: str = ""
     user_agent: str = ""
+
+    def accepts(self, media_type: str) -> bool:
+        """Returns whether the client names this type among those that it accepts."""
+        return any(each.partition(";")[0].strip().lower() == media_type for each in self.accept.split(","))
 
     @property
     def announces_body(self) -> bool:

@@ -45,13 +45,14 @@ from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.query import check_known, parse_query
 from pressroom.web.rendering import error_page, hide_address, sign_in_first
 from pressroom.web.request import Request
-from pressroom.web.response import Response
+from pressroom.web.response import EndlessBody, Response
 from pressroom.web.response_sending import (
     RETRY_SECONDS,
     SendBudget,
     held_bytes,
     is_small,
     location_of,
+    send_endless,
     send_response,
     send_small,
 )
@@ -121,14 +122,21 @@ class Pipeline(Generic[C]):
         shown_path = self._router.without_token(request.path)
         if shown_path is not request.path:
             hide_address(response)
+        if response.endless is not None:
+            await self._send_endless(request, response, response.endless, receive, send, shown_path)
+            return
         response = await self._send(request, response, receive, send)
+        self._record(request, response, shown_path)
+        if request.body.unread and request.headers.announces_body:
+            await request.body.drain()
+
+    def _record(self, request: Request[C], response: Response, shown_path: str) -> None:
+        """Logs a request and its response."""
         now = self._clock.now()
         method, status, took = request.method, response.status, now - request.started
         who = {"account_id": request.account_id, "key_id": request.key_id}
         self._log.request(now, request.id, method, shown_path, status, took, request.client, **who)
         observe(method, request.route, status, took)
-        if request.body.unread and request.headers.announces_body:
-            await request.body.drain()
 
     def _begin(self, scope: HttpScope, receive: Receive) -> Request[C]:
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
@@ -214,6 +222,19 @@ class Pipeline(Generic[C]):
         finally:
             self._budget.give_back(request.client, held)
         return response
+
+    async def _send_endless(
+        self, request: Request[C], response: Response, body: EndlessBody, receive: Receive, send: Send, shown_path: str
+    ) -> None:
+        """Sends an endless body. The request is logged when that begins: it may go on for days."""
+        try:
+            if request.key_id is not None:
+                self._guards.note_response(request, response)
+            self._record(request, response, shown_path)
+            seconds = self._settings.reader_timeout_seconds
+            await send_endless(send, response, body, request.response_headers, receive, seconds)
+        finally:
+            await body.aclose()
 
     def _find(self, scope: HttpScope, request: Request[C]) -> Route[C]:
         """Returns the route of a request and sets its `route` and `parameters`. Raises NotFound or MethodNotAllowed."""

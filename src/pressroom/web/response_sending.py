@@ -5,6 +5,7 @@ hold at once is limited, in all and for one address. The kernel ends connections
 """
 
 import asyncio
+import contextlib
 import re
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -16,7 +17,7 @@ import msgspec
 from pressroom.web.asgi import HeaderList, Receive, Send
 from pressroom.web.client_address import network_of
 from pressroom.web.request import Request
-from pressroom.web.response import Response
+from pressroom.web.response import EndlessBody, Response
 
 PIECE: Final = 16 * 1024
 """Bytes that are passed to the server at once; it holds a few pieces of each connection."""
@@ -74,7 +75,7 @@ def held_bytes(response: Response, *, head: bool) -> int:
 
 def is_small(response: Response) -> bool:
     """Returns whether a response goes out whole, as one piece that counts against no budget."""
-    return response.stream is None and len(response.body) <= LARGE
+    return response.stream is None and response.endless is None and len(response.body) <= LARGE
 
 
 async def send_small(send: Send, response: Response, more_headers: HeaderList, *, head: bool) -> None:
@@ -86,7 +87,10 @@ async def send_small(send: Send, response: Response, more_headers: HeaderList, *
 def _head(response: Response, more_headers: HeaderList) -> HeaderList:
     """Returns all headers of a response."""
     headers = [(b"content-type", response.content_type), *more_headers, *response.headers]
-    if response.status not in (204, 304):  # 204 must not have it; with 304 it would be that of the 200 (RFC 9110, 8.6).
+    if response.endless is None and response.status not in (
+        204,
+        304,
+    ):  # 204 must not have it; with 304 it would be that of the 200 (RFC 9110, 8.6).
         headers.append((b"content-length", b"%d" % _length(response)))
     return headers
 
@@ -132,6 +136,38 @@ async def _send_pieces(send: Send, pieces: AsyncIterator[bytes], receive: Receiv
     finally:
         if gone is not None:
             gone.cancel()
+
+
+async def send_endless(
+    send: Send, response: Response, body: EndlessBody, more_headers: HeaderList, receive: Receive, seconds: float
+) -> None:
+    """Sends an endless body piece by piece, until it ends, is cut off, or the client hangs up.
+
+    It also ends when the client takes nothing of a piece for `seconds`: it must hold no memory for a reader who stalls.
+    """
+    loop = asyncio.get_running_loop()
+    gone = asyncio.ensure_future(_hung_up(receive))
+    try:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None) as limit:
+
+                def cut_off(seconds: float) -> None:
+                    with contextlib.suppress(RuntimeError):  # It has ended in this very moment.
+                        limit.reschedule(loop.time() + seconds)
+
+                body.cut_off = cut_off
+                gone.add_done_callback(lambda _: cut_off(0))
+                await send({"type": "http.response.start", "status": 200, "headers": _head(response, more_headers)})
+                async for piece in body:
+                    for at in range(0, len(piece), PIECE):
+                        async with asyncio.timeout(seconds):
+                            await send(
+                                {"type": "http.response.body", "body": piece[at : at + PIECE], "more_body": True}
+                            )
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+    finally:
+        gone.cancel()
+        body.cut_off = None
 
 
 async def _hung_up(receive: Receive) -> None:

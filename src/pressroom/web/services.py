@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from markupsafe import Markup
 
@@ -14,6 +14,7 @@ from pressroom.outbound import OutboundClient
 from pressroom.threads import MadeOnce
 from pressroom.web.codings import CachedBody
 from pressroom.web.fragments import Fragments, SentPages
+from pressroom.web.response import EndlessBody
 from pressroom.web.templating import Slices
 
 
@@ -80,8 +81,23 @@ class EventWatch(Protocol):
         """Whether readers are to come to an end, because the server stops."""
         ...
 
-    def watching(self, account_id: str, /) -> AbstractContextManager[asyncio.Event]:
-        """Yields an event that is set when the account may have new ones, or readers are to come to an end."""
+    def watching(self, account_id: str, until: int | None, /) -> AbstractContextManager[asyncio.Event]:
+        """Yields an event that is set when the account may have new ones, or its reader is to come to an end."""
+        ...
+
+
+B = TypeVar("B", contravariant=True)
+
+
+class Streams(Protocol[B]):
+    """The open streams of events; `B` are events that were read."""
+
+    def check_room(self, key_id: str, /) -> None:
+        """Raises RateLimited when the key has as many streams as it may have."""
+        ...
+
+    def open(self, account_id: str, key_id: str, first: B, expires_at: int | None, /) -> EndlessBody:
+        """Returns the body of a new stream that begins with `first`. Raises RateLimited."""
         ...
 
 
@@ -105,6 +121,7 @@ class Services:
         may_see: Returns whether an account, by its id, may see a post or a clip, by its id and whether it is a clip.
         limiter: Counts requests against the rate limits.
         events: Wakes readers that wait for events.
+        streams: The open streams of events.
         openapi: The OpenAPI document as JSON, made when it is first asked for.
         openapi_keys: The same of the operations that take a key.
         robots: What search engines are told.
@@ -130,6 +147,7 @@ class Services:
     may_see: Callable[[Database, str, str, bool], Awaitable[bool]]
     limiter: RateLimits
     events: EventWatch
+    streams: Streams[Any]
     openapi: MadeOnce[CachedBody]
     openapi_keys: MadeOnce[CachedBody]
     robots: bytes

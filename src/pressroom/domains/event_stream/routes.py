@@ -1,14 +1,14 @@
-"""Events by pull over HTTP."""
+"""Events by pull and as a stream over HTTP."""
 
 import asyncio
 from typing import Final
 
-from pressroom.clock import SECOND
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.event_stream import actions
+from pressroom.domains.event_stream import actions, streams
 from pressroom.domains.event_stream.actions import Batch
+from pressroom.domains.event_stream.cursors import Cursor, parse_cursor
 from pressroom.domains.event_stream.schemas import BAD_CURSOR, LONGEST_WAIT, MOST, EventList, Reading, read_reading
-from pressroom.errors import CursorExpired
+from pressroom.errors import Code, CursorExpired, FieldError, Invalid
 from pressroom.web.access import Keyed
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -16,6 +16,10 @@ from pressroom.web.routing import QueryParameter, Routes, Tag
 
 TAG = Tag("Events", "The account's own events, for programs that ask for them.")
 routes: Final = Routes[Caller](TAG)
+
+STREAM: Final = "text/event-stream"
+UNBUFFERED: Final = (b"x-accel-buffering", b"no")
+"""Has nginx pass on what comes at once."""
 
 _AFTER: Final = QueryParameter("after", "The cursor to go on from; without one it begins now.", {"type": "string"})
 _WAIT: Final = QueryParameter(
@@ -38,8 +42,11 @@ _LIMIT: Final = QueryParameter(
 )
 async def read_events(request: Request[Caller]) -> Response:
     """The account's own events of the last 30 days, in an order in which none is skipped: the envelopes that webhooks
-    have, but for webhook.test. Of revocations only that of the key itself; it is the last event."""
+    have, but for webhook.test. Of revocations only that of the key itself; it is the last event. With `Accept:
+    text/event-stream` they come as server-sent events, and `Last-Event-ID` takes the place of `after`."""
     reading = read_reading(request.query)
+    if request.headers.accepts(STREAM):
+        return await _open_stream(request, reading.after)
     batch = await _wait_for_events(request, reading)
     body = b'{"events":[%s],"cursor":"%s"}'
     return Response(200, body % (b",".join(each.envelope for each in batch.events), str(batch.cursor).encode()))
@@ -47,14 +54,14 @@ async def read_events(request: Request[Caller]) -> Response:
 
 async def _wait_for_events(request: Request[Caller], reading: Reading) -> Batch:
     """Returns events that follow the cursor, as soon as there are any; none when the wait is over."""
-    account_id, key_id = request.caller.account.id, request.caller.key_id or ""
-    with request.services.events.watching(account_id) as news:
-        batch, expires_at = await request.db.read(actions.begin, account_id, key_id, reading.after, reading.limit)
-        seconds = float(reading.wait)
-        if expires_at is not None:
-            seconds = min(seconds, (expires_at - request.clock.now()) / SECOND)
-        ends_at = asyncio.get_running_loop().time() + seconds
-        while not (batch.events or request.services.events.is_closing):
+    account_id, key_id = _reader_of(request)
+    ends_at = asyncio.get_running_loop().time() + reading.wait
+    batch, expires_at = await request.db.read(actions.begin, account_id, key_id, reading.after, reading.limit)
+    if batch.events or not reading.wait:
+        return batch
+    with request.services.events.watching(account_id, expires_at) as news:
+        news.set()  # Something may have been committed since the first read.
+        while not batch.events and not request.services.events.is_closing:
             try:
                 async with asyncio.timeout_at(ends_at):
                     await news.wait()
@@ -62,4 +69,24 @@ async def _wait_for_events(request: Request[Caller], reading: Reading) -> Batch:
                 break
             news.clear()  # Before the read: a commit that it misses sets it again.
             batch = await request.db.read(actions.read_after, account_id, key_id, batch.cursor, reading.limit)
+            if expires_at is not None and expires_at <= request.clock.now():
+                break
         return batch
+
+
+async def _open_stream(request: Request[Caller], after: Cursor | None) -> Response:
+    """Returns a stream of the events that follow the cursor, or that of the header Last-Event-ID."""
+    if request.headers.announces_body:
+        raise Invalid([FieldError("body", Code.NOT_ALLOWED, "A stream takes no body.")])
+    if request.headers.last_event_id:
+        after = parse_cursor(request.headers.last_event_id, "header.Last-Event-ID")
+    account_id, key_id = _reader_of(request)
+    request.services.streams.check_room(key_id)
+    first, expires_at = await request.db.read(actions.begin, account_id, key_id, after, streams.READ)
+    stream = request.services.streams.open(account_id, key_id, first, expires_at)
+    return Response(200, b"", STREAM.encode(), [UNBUFFERED], endless=stream)
+
+
+def _reader_of(request: Request[Caller]) -> tuple[str, str]:
+    """Returns the ids of the account and of the key that read."""
+    return request.caller.account.id, request.caller.key_id or ""

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Collection, Generator
 
+from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.db.params import batches
 from pressroom.domains.events.queries import list_latest
@@ -15,8 +16,11 @@ class EventWatch:
     A commit wakes those of its account, in every process. `look`, once a second, finds what no news reached.
     """
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
+        self._clock = clock
+        self._until: dict[asyncio.Event, int] = {}
+        """When the keys of readers expire (milliseconds)."""
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._seen: dict[str, int] = {}
         """The number of the latest event of each watched account, as `look` found it."""
@@ -33,21 +37,29 @@ class EventWatch:
         self._db.hear(self._hear)
 
     @contextlib.contextmanager
-    def watching(self, account_id: str) -> Generator[asyncio.Event]:
-        """Yields an event that is set when the account may have new events, or readers are to come to an end."""
+    def watching(self, account_id: str, until: int | None = None) -> Generator[asyncio.Event]:
+        """Yields an event that is set when the account may have new events, and when its reader is to come to an end:
+        at `until` (milliseconds), within a second, or when the server stops."""
         event = asyncio.Event()
+        if until is not None:
+            self._until[event] = until
         waiting = self._waiting.setdefault(account_id, set())
         waiting.add(event)
         try:
             yield event
         finally:
             waiting.discard(event)
+            self._until.pop(event, None)
             if not waiting and self._waiting.get(account_id) is waiting:
                 del self._waiting[account_id]
                 self._seen.pop(account_id, None)
 
     async def look(self) -> None:
-        """Wakes the readers of accounts whose latest event is not the one of the last look."""
+        """Wakes readers whose key has expired, and those of accounts with a newer event than at the last look."""
+        now = self._clock.now()
+        for event, until in self._until.items():
+            if until <= now:
+                event.set()
         for accounts in batches(list(self._waiting)):
             for found in await self._db.read(list_latest, accounts):
                 if found.account_id in self._waiting and self._seen.get(found.account_id) != found.latest:
