@@ -89,9 +89,9 @@ def test_a_browser_chooses_among_the_sizes_of_a_picture(alice: Actor) -> None:
     tall = ready(alice, uploaded(alice, picture(1000, 2000)))
     url, other = post["media"][0]["url"], tall["media"][0]["url"]
 
-    for path, shown in ((permalink(post), 656), (permalink(tall), 304)):
+    for path, shown in ((permalink(post), 640), (permalink(tall), 304)):
         (sizes,) = images(visit(alice.server, path), "sizes")
-        assert sizes == f"min(100vw, {shown}px)"
+        assert sizes == f"min(88vw, {shown}px)"
     for path in (permalink(post), f"/@{alice.account.username}"):
         srcset = images(visit(alice.server, path), "srcset")[-1]
         assert srcset == f"{url}/thumbnail 640w, {url}/medium 1280w, {url} 2048w"
