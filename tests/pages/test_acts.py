@@ -183,6 +183,29 @@ def test_an_open_poll_is_shown_wherever_posts_are_listed(actor: MakeActor) -> No
         assert visit(bob.server, path, bob).has("form.vote"), path
 
 
+def test_a_poll_within_a_quote_shows_no_result_before_a_vote(actor: MakeActor) -> None:
+    alice, bob, carol = actor(), actor(), actor()
+    post = publish(alice, "What next?", poll=POLL)
+    body_of(carol.web.post(f"/api/posts/{post['id']}/poll/votes", json={"choices": [0]}))
+    quoted = body_of(alice.api.post(f"/api/posts/{post['id']}/bounce", json={"content": "Vote!"}), 201)
+
+    for path in (f"/post/{quoted['id']}", f"/@{alice.account.username}"):
+        page = visit(bob.server, path, bob)
+        (action,) = page.values(f"#post-{quoted['id']} .nested form.vote", "action")
+        assert action.startswith(f"/post/{post['id']}/vote?next=")
+        assert not page.has(".nested .share, .nested .bar")
+        assert visit(bob.server, path).has(".nested .share"), "somebody signed out cannot vote"
+    page = visit(bob.server, f"/post/{post['id']}/quote", bob)
+    assert page.lines(".nested .label") == ["The fox", "The heron"]
+    assert not page.has(".nested .share, .nested form")
+
+    act(bob, action, choices="1")
+
+    page = visit(bob.server, f"/post/{quoted['id']}", bob)
+    assert (page.line(".nested .own .label"), page.has(".nested form.vote")) == ("The heron", False)
+    assert len(page.lines(".nested .share")) == 2
+
+
 def test_a_poll_that_closed_meanwhile(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, poll={**POLL, "durationMinutes": 5})
