@@ -158,7 +158,7 @@ class Media(msgspec.Struct):
         longest = max(self.width, self.height)
         sides = {Variant.THUMBNAIL: THUMBNAIL_SIDE} | ({Variant.MEDIUM: MEDIUM_SIDE} if self.has_medium else {})
         smaller = [
-            ServedSize(variant, max(1, round(self.width * side / longest)), max(1, round(self.height * side / longest)))
+            ServedSize(variant, _scaled(self.width, side, longest), _scaled(self.height, side, longest))
             for variant, side in sides.items()
             if side < longest
         ]
@@ -191,6 +191,11 @@ class Pictures(msgspec.Struct):
 
     shown: Media | None = None
     newer: Media | None = None
+
+
+def _scaled(length: int, side: int, longest: int) -> int:
+    """Returns `length * side / longest` as libvips rounds it: half up."""
+    return max(1, (2 * length * side + longest) // (2 * longest))
 
 
 def new_token(media_id: str) -> str:
