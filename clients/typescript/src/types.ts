@@ -255,6 +255,8 @@ export interface MediaEntry {
   thumbnailUrl: string
   /** What it shows, for those who do not see it. */
   altText: string | null
+  /** For `srcset`: an image in every size, the smallest first. Empty until READY, and for a video. */
+  variants: Array<Picture>
 }
 
 export type MediaEntryType = 'image' | 'gif' | 'video'
@@ -303,6 +305,15 @@ export interface OriginalPost {
   userInteractions: Interactions
   /** The address for people. */
   permalink: string
+}
+
+/** One of the sizes in which an image is served, all of them WebP. */
+export interface Picture {
+  url: string
+  /** Pixels. */
+  width: number
+  /** Pixels. */
+  height: number
 }
 
 /** A poll. */

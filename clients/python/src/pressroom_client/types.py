@@ -303,6 +303,8 @@ class MediaEntry(TypedDict):
     """A WebP image of at most 640 pixels a side."""
     altText: str | None
     """What it shows, for those who do not see it."""
+    variants: list[Picture]
+    """For `srcset`: an image in every size, the smallest first. Empty until READY, and for a video."""
 
 
 class MediaIn(TypedDict):
@@ -349,6 +351,16 @@ class OriginalPost(TypedDict):
     userInteractions: Interactions
     permalink: str
     """The address for people."""
+
+
+class Picture(TypedDict):
+    """One of the sizes in which an image is served, all of them WebP."""
+
+    url: str
+    width: int
+    """Pixels."""
+    height: int
+    """Pixels."""
 
 
 class Poll(TypedDict):
