@@ -56,6 +56,9 @@ CAREFUL: Final = 64
 QUEUE: Final = 4_096
 """Transactions that may wait. One more raises DatabaseAway, for itself or the last of the client that has most."""
 
+LONG_READ: Final = 0.0005
+"""Seconds of a read after which its request gives way to others (docs/architecture.md#fairness)."""
+
 LOCK_WAIT: Final = 5.0
 """Seconds to wait for another process (the command line) to unlock the file."""
 
@@ -113,7 +116,11 @@ class SqliteDatabase:
         return cast("R", await answer)
 
     async def read(self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        return _read(self._reader, self._clock.now(), lambda tx: action(tx, *args, **kwargs))
+        began = time.perf_counter()
+        result = _read(self._reader, self._clock.now(), lambda tx: action(tx, *args, **kwargs))
+        if time.perf_counter() - began > LONG_READ:
+            await asyncio.sleep(0)  # Many rows take as long again to be shown: that is a step of its own.
+        return result
 
     async def read_in_thread(
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
