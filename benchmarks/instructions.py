@@ -25,7 +25,8 @@ MORE: Final = 1_280
 
 SLOWED: Final = 100
 """How many times slower a program runs in valgrind, at most. Otherwise each request would wait for a turn, because the
-one before has taken more than the time that one round of the event loop has."""
+one before has taken more than the time that one round of the event loop has, and creates would be 503 until the counts
+of limits, older than a second, are saved."""
 
 
 def count(source: Path, folder: Path, kind: str, requests: int) -> int:

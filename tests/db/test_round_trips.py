@@ -19,6 +19,7 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
+from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.domains.webhooks.actions.endpoints import add_webhook
 from pressroom.domains.webhooks.models import NewWebhook
 from pressroom.logs import Log
@@ -31,6 +32,9 @@ from tests.services.redis import RedisServer
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 BODY = b'{"content":"The harbour bridge opens again on Monday."}'
+LATER = "Z" * 26
+"""An id after all others: nothing is newer."""
+
 _numbers = itertools.count()
 
 
@@ -79,14 +83,14 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-async def _seed(db: Database) -> str:
-    """Makes an account with an endpoint; its key."""
+async def _seed(db: Database) -> tuple[str, str]:
+    """Makes an account with an endpoint; its key and the token of its session."""
 
-    async def make(tx: Tx) -> str:
+    async def make(tx: Tx) -> tuple[str, str]:
         account = await create_account(tx, NewAccount("alice", "alice@example.org", "no hash"))
         key, secret = await create_key(tx, account.id, NewKey("test", list(Scope)))
         await add_webhook(tx, account.id, key.id, NewWebhook("https://example.org/hook", [EventType.POST_CREATED]))
-        return secret
+        return secret, await begin_session(tx, account.id)
 
     await migrate(db)
     return await db.transact(make)
@@ -102,9 +106,10 @@ async def _ask(app: Any, method: str, path: str, headers: dict[str, str], body: 
         if message["type"] == "http.response.start":
             statuses.append(message["status"])
 
+    path, _, query = path.partition("?")
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
-        "path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"",
+        "path": path, "raw_path": path.encode(), "root_path": "", "query_string": query.encode(),
         "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
         "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "state": {},
     }  # fmt: skip
@@ -112,13 +117,13 @@ async def _ask(app: Any, method: str, path: str, headers: dict[str, str], body: 
     return statuses[0]
 
 
-def test_round_trips_of_a_create_and_of_me(
+def test_round_trips_of_a_create_of_me_and_of_a_look_for_new_entries(
     postgres_server: PostgresServer, redis_server: RedisServer, tmp_path: Path, run: Run
 ) -> None:
     """The whole application without a socket for HTTP, and nothing else that speaks to the database meanwhile: limits
     are counted in Redis, so that no lock is watched over."""
     direct = postgres_server.create_database(f"trips_{os.getpid()}_{next(_numbers)}")
-    secret = in_database(settings_of({"DATABASE_URL": direct, "DATA_DIR": tmp_path}), _seed)
+    secret, token = in_database(settings_of({"DATABASE_URL": direct, "DATA_DIR": tmp_path}), _seed)
     database = urlsplit(direct)
 
     async def work() -> list[tuple[int, int]]:
@@ -138,9 +143,14 @@ def test_round_trips_of_a_create_and_of_me(
                 more |= {"Idempotency-Key": key} if key else {}
                 return await _counted(wire, app, "POST", "/api/posts", {**authorization, **more}, number)
 
+            async def look_for_new(headers: dict[str, str]) -> tuple[int, int]:
+                return await _counted(wire, app, "GET", f"/api/timeline/new?after={LATER}", headers, 200)
+
             for number in range(3):  # statements are prepared when they are first used, and signals sent
                 await create(201, f"first-{number}")
             await create(201, None)
+            signed_in = {"Host": "127.0.0.1", "Cookie": f"session={token}"}
+            await look_for_new(signed_in)
             assert isinstance(runtime.db, PostgresDatabase)
             while runtime.db._signals._sender is not None:
                 await asyncio.sleep(0)
@@ -149,14 +159,15 @@ def test_round_trips_of_a_create_and_of_me(
                 await create(200, "counted"),
                 await create(201, None),
                 await _counted(wire, app, "GET", "/api/auth/me", authorization, 200),
+                await look_for_new(signed_in),
             ]
         finally:
             await runtime.close()
             wire.cut()
             server.close()
 
-    with_key, replay, without_key, me = run(work())
-    assert (with_key, replay, without_key, me) == ((3, 11), (5, 13), (3, 10), (1, 1))
+    with_key, replay, without_key, me, nothing_new = run(work())
+    assert (with_key, replay, without_key, me, nothing_new) == ((3, 11), (5, 13), (3, 10), (1, 1), (2, 2))
 
 
 async def _counted(

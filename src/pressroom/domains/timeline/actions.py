@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
-from pressroom.db import Tx
+from pressroom.db import Database, Tx
 from pressroom.db.params import batches
 from pressroom.domains.clips.actions import list_seen as list_clips
 from pressroom.domains.clips.models import Clip
@@ -13,7 +13,7 @@ from pressroom.domains.privacy.models import Matcher, Place
 from pressroom.domains.privacy.queries import list_filters
 from pressroom.domains.timeline import queries
 from pressroom.domains.timeline.models import MANY, ROUNDS, SOURCES, WALKED, Author, Entry, Hub, Timeline
-from pressroom.domains.timeline.queries import SLOTS
+from pressroom.domains.timeline.queries import SLOTS, Recent
 from pressroom.ids import BEYOND
 
 NEW: Final = 20
@@ -57,15 +57,19 @@ async def read_timeline(tx: Tx, reader: str, follows: int, before: str, limit: i
     return Timeline(list(shown.values()), place)
 
 
-async def count_new(tx: Tx, reader: str, follows: int, after: str) -> tuple[int, str]:
+async def find_recent(db: Database, reader: str, after: str) -> Recent:
+    """Looks at the newest RECENT posts and clips of all with ids above `after`, without a transaction: a page asks once
+    a minute, nearly always in vain, and on PostgreSQL each statement of a transaction's own is another round trip."""
+    found = await db.one(queries.FIND_RECENT, reader=reader, after=after, looked_at=RECENT)
+    return found or Recent(0, after, 0)
+
+
+async def count_new(tx: Tx, reader: str, follows: int, after: str, recent: Recent) -> tuple[int, str]:
     """Counts the entries of the reader's timeline above the id `after`, NEW of them at most.
 
-    Returns the number, and the id above which the next look begins. As long as nothing came from a source of the
-    reader, no page is read.
+    Returns the number, and the id above which the next look begins. As long as nothing in `recent` came from a source
+    of the reader, no page is read.
     """
-    recent = await queries.find_recent(tx, reader, after=after, looked_at=RECENT)
-    if not recent.looked_at:
-        return 0, after
     hubs = await queries.list_hubs(tx, reader, before=BEYOND, limit=1)
     if not recent.found and recent.looked_at < RECENT and all(hub.newest <= after for hub in hubs):
         return 0, recent.newest

@@ -175,8 +175,3 @@ FIND_RECENT: Final = Query(
     f" count(CASE WHEN {_OF_SOURCE} THEN 1 END) AS found FROM ({_NEWEST.format('id > :after')} {_NEWEST_FIRST})"
     " AS newest",
 )
-
-
-async def find_recent(tx: Tx, reader: str, *, after: str, looked_at: int) -> Recent:
-    """Looks at the newest `looked_at` posts and clips of all with ids above `after`."""
-    return await tx.one(FIND_RECENT, reader=reader, after=after, looked_at=looked_at) or Recent(0, after, 0)
