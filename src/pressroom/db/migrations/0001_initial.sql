@@ -189,6 +189,7 @@ CREATE TABLE api_keys (
     revoked_at BIGINT,
     revoked_by TEXT,
     reason TEXT,
+    note TEXT,                              -- the owner's own words about it
     warn_at BIGINT                          -- when the owner is notified of the expiry; null: never, or notified already
 );
 CREATE INDEX api_keys_warning ON api_keys (warn_at) WHERE warn_at IS NOT NULL;
@@ -770,6 +771,7 @@ CREATE TABLE webhooks (
     origin_id TEXT NOT NULL,                -- the first endpoint of those with the same key and URL that it continues:
                                             -- their envelopes can still be redelivered
     url TEXT NOT NULL,
+    label TEXT,                             -- the owner's name for it
     events TEXT NOT NULL,                   -- event types, separated by spaces
     secret TEXT NOT NULL,                   -- in clear: requests are signed with it
     previous_secret_expires_at BIGINT,
@@ -827,6 +829,35 @@ CREATE INDEX deliveries_finished ON deliveries (finished_at) WHERE finished_at I
 -- A filter compares all its columns for equality, so one that finds nothing reads nothing.
 CREATE INDEX deliveries_found ON deliveries (account_id, webhook_id, state, event_type, code, event_id);
 CREATE INDEX deliveries_envelope ON deliveries (envelope_id);
+
+-- The attempts at an endpoint in one hour, tests included (docs/webhooks.md#statistics). Retention: removed after 31 days.
+CREATE TABLE webhook_hours (
+    account_id TEXT NOT NULL,
+    webhook_id TEXT NOT NULL,
+    hour BIGINT NOT NULL,                   -- hours since 1970
+    accepted BIGINT NOT NULL,               -- 2xx
+    redirected BIGINT NOT NULL,             -- 3xx
+    refused BIGINT NOT NULL,                -- 4xx
+    failed BIGINT NOT NULL,                 -- 5xx
+    unanswered BIGINT NOT NULL,             -- no complete answer
+    -- Of the answered attempts, those that took so many milliseconds at most, and more than the column before.
+    took_20 BIGINT NOT NULL,
+    took_50 BIGINT NOT NULL,
+    took_100 BIGINT NOT NULL,
+    took_200 BIGINT NOT NULL,
+    took_350 BIGINT NOT NULL,
+    took_500 BIGINT NOT NULL,
+    took_750 BIGINT NOT NULL,
+    took_1000 BIGINT NOT NULL,
+    took_1500 BIGINT NOT NULL,
+    took_2000 BIGINT NOT NULL,
+    took_3500 BIGINT NOT NULL,
+    took_5000 BIGINT NOT NULL,
+    took_7500 BIGINT NOT NULL,
+    took_10000 BIGINT NOT NULL,
+    PRIMARY KEY (account_id, webhook_id, hour)
+);
+CREATE INDEX webhook_hours_hour ON webhook_hours (hour);
 
 -- jobs ------------------------------------------------------------------------------------------------------------------
 

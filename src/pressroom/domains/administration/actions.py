@@ -87,7 +87,7 @@ async def read_account(tx: Tx, username: str) -> Facts:
     return Facts(
         record,
         await list_by_status(tx, record.id, BEYOND, KEYS_SHOWN),
-        await list_of_account(tx, record.id, ENDPOINTS_SHOWN),
+        await list_of_account(tx, record.id, before=BEYOND, limit=ENDPOINTS_SHOWN),
         await queries.find_stored_bytes(tx, record.id),
     )
 

@@ -116,6 +116,17 @@ async def purge_usage(tx: Tx, batch: int) -> int:
     return max(counts, await queries.purge_refusals(tx, before=before, batch=batch))
 
 
+async def set_note(tx: Tx, account_id: str, key_id: str, note: str) -> ApiKey:
+    """Changes the note on a key, also of one that has ended, and returns the key; an empty note removes it.
+
+    Raises NotFound.
+    """
+    key = await get_key(tx, account_id, key_id, lock=True)
+    key.note = note.strip() or None
+    await queries.set_note(tx, key_id, key.note)
+    return key
+
+
 async def revoke_own_key(tx: Tx, account_id: str, key_id: str, source: Source = UNKNOWN) -> ApiKey:
     """Revokes a key for its owner and returns it. Raises NotFound."""
     await get_key(tx, account_id, key_id)

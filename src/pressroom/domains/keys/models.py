@@ -15,6 +15,9 @@ from pressroom.text import is_invisible
 LONGEST_REASON: Final = 200
 """The most characters that the reason of a revocation may have."""
 
+LONGEST_NOTE: Final = 500
+"""The most characters that the note on a key may have."""
+
 ACTIVE_KEYS: Final = 5
 
 RECENT_REFUSALS: Final = 50
@@ -82,6 +85,7 @@ class ApiKey(msgspec.Struct):
     revoked_at: int | None
     revoked_by: str | None  # a value of `RevokedBy`
     reason: str | None  # why it was revoked, in words
+    note: str | None  # the owner's own words about it
 
     def status(self, now: int) -> KeyStatus:
         """Returns the key's status at `now` (milliseconds)."""

@@ -11,7 +11,7 @@ from pressroom.ids import new_id
 
 _KEY: Final = (
     "id, account_id, key_prefix, label, scopes, ip_allowlist, created_at, expires_at, last_used_at,"
-    " revoked_at, revoked_by, reason"
+    " revoked_at, revoked_by, reason, note"
 )
 
 # As the index api_keys_active has it.
@@ -68,8 +68,8 @@ TRIM_REFUSALS: Final = Command(
 
 
 ERASE_KEYS: Final = Command(
-    f"UPDATE api_keys SET label = {_ERASED}, ip_allowlist = '', reason = NULL, last_used_at = NULL WHERE id IN"
-    f" (SELECT id FROM api_keys WHERE account_id = :account_id AND label <> {_ERASED} LIMIT :batch)"
+    f"UPDATE api_keys SET label = {_ERASED}, ip_allowlist = '', reason = NULL, note = NULL, last_used_at = NULL"
+    f" WHERE id IN (SELECT id FROM api_keys WHERE account_id = :account_id AND label <> {_ERASED} LIMIT :batch)"
 )
 
 ERASE_USAGE: Final = Command(
@@ -81,6 +81,12 @@ ERASE_REFUSALS: Final = Command(
     "DELETE FROM api_key_refusals WHERE (key_id, id) IN (SELECT r.key_id, r.id FROM api_keys k"
     " JOIN api_key_refusals r ON r.key_id = k.id WHERE k.account_id = :account_id LIMIT :batch)"
 )
+
+
+@sql.run("UPDATE api_keys SET note = :note WHERE id = :key_id")
+async def set_note(tx: Tx, key_id: str, note: str | None) -> None:
+    """Changes the note on a key."""
+    ...
 
 
 @sql.run(

@@ -10,6 +10,7 @@ from pressroom.domains.keys.schemas import (
     ApiKeyOut,
     CreatedKeyOut,
     CreateKey,
+    EditKey,
     created_key_shape,
     key_shape,
 )
@@ -102,6 +103,26 @@ async def read_usage(request: Request[Caller]) -> KeyUsageOut:
     usage = await request.db.read(actions.read_usage, request.caller.account.id, request.parameters["keyId"])
     rates = await request.services.limiter.look(usage.key.id) if is_active(usage, now) else None
     return usage_shape(usage, rates, request.settings.daily_content_quota, now)
+
+
+@routes.patch(
+    "/api/auth/api-keys/{keyId}",
+    SessionOnly(),
+    summary="Change the note on an API key",
+    gives=ApiKeyOut,
+    fails=(_NO_KEY,),
+)
+async def edit_key(request: Request[Caller], body: EditKey) -> Response:
+    """Changes the owner's note on the key, also of one that has ended. Nothing else of a key ever changes."""
+    now = request.clock.now()
+    return await request.once(
+        actions.set_note,
+        lambda key: key_shape(key, now),
+        200,
+        request.caller.account.id,
+        request.parameters["keyId"],
+        body.note,
+    )
 
 
 @routes.delete(

@@ -7,7 +7,16 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso, parse_iso
-from pressroom.domains.keys.models import EXPIRIES, ApiKey, KeyStatus, NewKey, RevokedBy, Scope, canonical_network
+from pressroom.domains.keys.models import (
+    EXPIRIES,
+    LONGEST_NOTE,
+    ApiKey,
+    KeyStatus,
+    NewKey,
+    RevokedBy,
+    Scope,
+    canonical_network,
+)
 from pressroom.errors import Code, FieldError
 from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
@@ -108,6 +117,19 @@ class CreateKey(Body):
         )
 
 
+class EditKey(Body):
+    """The new note on a key."""
+
+    note: Annotated[
+        str,
+        Meta(max_length=LONGEST_NOTE, description="Your own words about the key, for you alone. Empty: none."),
+    ]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(note="Runs on the desk's machine. Ask Marta before revoking it.")
+
+
 class ApiKeyOut(msgspec.Struct, rename="camel"):
     """A key as its owner sees it: never the key itself."""
 
@@ -132,6 +154,7 @@ class ApiKeyOut(msgspec.Struct, rename="camel"):
         Meta(description="self: the owner; admin: the operator; auto: the service, after too many refusals."),
     ]
     reason: Annotated[str | None, Meta(description="Given when the operator or the service revoked the key.")]
+    note: Annotated[str | None, Meta(description="The owner's own words about the key; null: none.")]
 
     @classmethod
     def example(cls) -> Self:
@@ -148,6 +171,7 @@ class ApiKeyOut(msgspec.Struct, rename="camel"):
             revoked_at=None,
             revoked_by=None,
             reason=None,
+            note=EditKey.example().note,
         )
 
 
@@ -174,6 +198,7 @@ class CreatedKeyOut(ApiKeyOut):
             revoked_at=None,
             revoked_by=None,
             reason=None,
+            note=None,
             key="svc_live_EXAMPLE" + "0" * 31,
         )
 
@@ -212,6 +237,7 @@ def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
         revoked_at=_time(key.revoked_at),
         revoked_by=key.revoked_by,
         reason=key.reason,
+        note=key.note,
     )
 
 

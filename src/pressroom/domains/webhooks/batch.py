@@ -147,6 +147,7 @@ class Batch:
             due_at=due_at,
             finished_at=None if state is State.PENDING else now,
             code=code_class(attempt.http_code),
+            took=None if ours else attempt.duration_ms,
         )
         took = time.monotonic() - self._under_way.pop(delivery.envelope_id)
         self._longest = self._longest if ours else max(self._longest or 0.0, took)

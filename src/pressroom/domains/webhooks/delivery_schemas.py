@@ -97,9 +97,14 @@ def as_curl(delivery: DeliveryDetailOut) -> str | None:
     headers = delivery.attempts[-1].request_headers if delivery.attempts else None
     if headers is None or delivery.request.body is None:
         return None
-    parts = [f"curl -X POST {shlex.quote(delivery.request.url)}"]
+    return curl_of(delivery.request.url, headers, delivery.request.body)
+
+
+def curl_of(url: str, headers: dict[str, str], body: str) -> str:
+    """Returns a request as a curl command for a POSIX shell."""
+    parts = [f"curl -X POST {shlex.quote(url)}"]
     parts += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
-    return " \\\n  ".join([*parts, f"--data-binary {shlex.quote(delivery.request.body)}"])
+    return " \\\n  ".join([*parts, f"--data-binary {shlex.quote(body)}"])
 
 
 def _detail(attempt: AttemptRecord, delivery: Delivery) -> AttemptDetailOut:

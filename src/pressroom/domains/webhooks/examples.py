@@ -18,11 +18,13 @@ from pressroom.domains.webhooks.delivery_schemas import (
 from pressroom.domains.webhooks.envelope import request_headers
 from pressroom.domains.webhooks.events import EVENT_DATA
 from pressroom.domains.webhooks.models import Attempt, AttemptStatus, EndpointStatus, State
+from pressroom.domains.webhooks.overview_schemas import ListedWebhookOut, SampleOut, SamplesOut, StatisticsOut
 from pressroom.domains.webhooks.schemas import (
     CreatedWebhookOut,
     CreateWebhook,
     DeliveryOut,
     EditWebhook,
+    FiguresOut,
     LatestOut,
     RedeliveredOut,
     RedeliverEvents,
@@ -44,6 +46,7 @@ CREATE_WEBHOOK_EXAMPLE = CreateWebhook(url="https://hooks.example.org/pressroom"
 WEBHOOK_EXAMPLE = WebhookOut(
     id="01KW2F3B6E0N5Q8R7T4V1X9YZA",
     url=CREATE_WEBHOOK_EXAMPLE.url,
+    label="Newsroom chat",
     events=list(_EVENTS),
     status=EndpointStatus.ENABLED,
     secret_prefix="whsec_EXAMPL",  # noqa: S106  # the part that is shown
@@ -59,8 +62,9 @@ CREATED_WEBHOOK_EXAMPLE = CreatedWebhookOut(
 REPLACED_WEBHOOK_EXAMPLE = ReplacedWebhookOut(
     **msgspec.structs.asdict(CREATED_WEBHOOK_EXAMPLE), missed_since="2026-11-20T16:08:12.345Z"
 )
-EDIT_WEBHOOK_EXAMPLE = EditWebhook(events=["post.created", "comment.created"])
-EDITED_WEBHOOK_EXAMPLE = msgspec.structs.replace(WEBHOOK_EXAMPLE, events=list(EDIT_WEBHOOK_EXAMPLE.events))
+_EDITED = ["post.created", "comment.created"]
+EDIT_WEBHOOK_EXAMPLE = EditWebhook(events=_EDITED, label="Desk chat")
+EDITED_WEBHOOK_EXAMPLE = msgspec.structs.replace(WEBHOOK_EXAMPLE, events=_EDITED, label="Desk chat")
 PAUSED_WEBHOOK_EXAMPLE = msgspec.structs.replace(WEBHOOK_EXAMPLE, status=EndpointStatus.PAUSED)
 ROTATED_EXAMPLE = RotatedOut(
     id=WEBHOOK_EXAMPLE.id,
@@ -100,6 +104,16 @@ STATUS_EXAMPLE = WebhookStatusOut(
     missed_since=DELIVERY_EXAMPLE.created_at,
     last_test=None,
 )
+LISTED_WEBHOOK_EXAMPLE = ListedWebhookOut(
+    **msgspec.structs.asdict(WEBHOOK_EXAMPLE),
+    key_id="01KVCVX25JSSB86WQ50AY87SX4",
+    key_label="Night desk",
+    key_has_ended=False,
+    figures=FiguresOut(
+        next_attempt_at=None, waiting=0, more_waiting=False, latest=LatestOut(delivered=97, failed=3, waiting=0)
+    ),
+    last_day=StatisticsOut.example().last_day,
+)
 TEST_SENT_EXAMPLE = TestSentOut(DELIVERY_EXAMPLE.id)
 _SENT = request_headers(
     EventType.POST_CREATED,
@@ -131,6 +145,7 @@ DELIVERY_DETAIL_EXAMPLE = DeliveryDetailOut(
         ).decode(),
     ),
 )
+SAMPLES_EXAMPLE = SamplesOut([SampleOut(DELIVERY_EXAMPLE.event, _SENT, DELIVERY_DETAIL_EXAMPLE.request.body or "")])
 RESENT_EXAMPLE = ResentOut(DELIVERY_EXAMPLE.id, queued=True)
 REDELIVERY_PREVIEW_EXAMPLE = RedeliveryPreviewOut(
     events=42,

@@ -11,6 +11,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.models import ApiKey, KeyStatus, Usage
+from pressroom.domains.keys.schemas import EditKey
 from pressroom.domains.webhooks.actions.endpoints import list_statuses, list_webhooks
 from pressroom.domains.webhooks.models import ENDPOINTS, Webhook
 from pressroom.domains.webhooks.schemas import FiguresOut, WebhookOut, figures_shape, webhook_shape
@@ -18,7 +19,7 @@ from pressroom.errors import Code, FieldError, Invalid, Unavailable
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.json_bodies import Body
-from pressroom.web.page_forms import FormState
+from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
@@ -60,9 +61,9 @@ class LimitLeft(msgspec.Struct):
     resets_at: int | None
 
 
-@routes.get(ONE_KEY, Page(), summary="An API key, its usage and its webhook endpoints")
-async def show_key(request: Request[Caller]) -> Response:
-    """The key's scopes, usage, limits and webhook endpoints."""
+@routes.page(ONE_KEY, Page(), summary="An API key, its usage and its webhook endpoints")
+async def show_key(request: Request[Caller], form: FormState) -> Response:
+    """The key's scopes, note, usage, limits and webhook endpoints; the form is that of its note."""
     now = request.clock.now()
     usage, endpoints = await request.db.read(_read_page, *_named(request))
     is_active = usage.key.status(now) is KeyStatus.ACTIVE
@@ -73,7 +74,21 @@ async def show_key(request: Request[Caller]) -> Response:
         "limits": await _limits(request, usage, now) if is_active else None,
         "was_used": any(period.total for period in usage.days),
     }
-    return await render(request, "keys/key.html", values)
+    return await render(request, "keys/key.html", values, form=form)
+
+
+@routes.submit(
+    f"{ONE_KEY}/note",
+    Page(),
+    fields=FormFields(empties={"note"}),
+    again=show_key,
+    summary="Change the note on an API key",
+)
+async def change_note(request: Request[Caller], body: EditKey) -> Response:
+    """Changes the owner's note on the key."""
+    account_id, key_id = _named(request)
+    await request.once(keys.set_note, lambda key: {"id": key.id}, 200, account_id, key_id, body.note)
+    return redirect(f"/settings/keys/{key_id}", done="note-saved")
 
 
 async def show_revocation(request: Request[Caller], form: FormState) -> Response:

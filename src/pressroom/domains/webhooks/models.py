@@ -42,6 +42,9 @@ BODIES: Final = 5
 COUNTED: Final = 1_000
 """The largest exact count of an endpoint's pending deliveries."""
 
+LONGEST_LABEL: Final = 60
+"""Characters that an endpoint's label may have."""
+
 LATEST: Final = 100
 """The number of an endpoint's latest deliveries in its figures."""
 
@@ -96,6 +99,7 @@ class Webhook(msgspec.Struct):
     id: str
     key_id: str
     url: str
+    label: str | None  # the owner's name for it
     events: str  # types, separated by spaces
     secret_prefix: str  # the first characters, to tell secrets apart
     previous_secret_expires_at: int | None  # deliveries bear two signatures until then
@@ -118,6 +122,17 @@ class Webhook(msgspec.Struct):
     def takes(self, kind: str) -> bool:
         """Returns whether it chose events of this kind."""
         return chose(self.events, kind)
+
+
+class ListedWebhook(Webhook, kw_only=True):
+    """An endpoint in the list of all endpoints of an account, with its key's label."""
+
+    key_label: str
+    key_expires_at: int | None
+
+    def is_silent(self, now: int) -> bool:
+        """Returns whether its key has ended at `now` (milliseconds), so that it gets nothing more."""
+        return self.closed_at is not None or (self.key_expires_at is not None and self.key_expires_at <= now)
 
 
 class Subscription(msgspec.Struct):

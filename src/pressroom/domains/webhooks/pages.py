@@ -14,7 +14,9 @@ from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey
 from pressroom.domains.webhooks import adding, delivery_pages
 from pressroom.domains.webhooks.actions import deliveries, endpoints
+from pressroom.domains.webhooks.actions.statistics import read_statistics
 from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport, Webhook
+from pressroom.domains.webhooks.overview_schemas import statistics_shape
 from pressroom.domains.webhooks.routes import named
 from pressroom.domains.webhooks.schemas import (
     CreateWebhook,
@@ -23,11 +25,14 @@ from pressroom.domains.webhooks.schemas import (
     status_shape,
     webhook_shape,
 )
+from pressroom.domains.webhooks.statistics import Statistics
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
 from pressroom.web import template_filters
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
-from pressroom.web.rendering import redirect, render, unchanged
+from pressroom.web.query import parse_query
+from pressroom.web.rendering import own_path, redirect, render, unchanged
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import Routes
@@ -39,6 +44,7 @@ _KEY: Final = "/settings/keys/{keyId}"
 _NEW: Final = f"{_KEY}/webhooks/new"
 _ONE: Final = f"{_KEY}/webhooks/{{webhookId}}"
 _ENDPOINT: Final = FormFields(lists={"events"})
+_EDIT: Final = FormFields(lists={"events"}, empties={"label"})
 
 
 class MadeSecret(msgspec.Struct, rename="camel"):
@@ -80,8 +86,13 @@ async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Respons
 @routes.page(_ONE, Page(), summary="A webhook endpoint")
 async def show_endpoint(request: Request[Caller], form: FormState) -> Response:
     """Returns the page of an endpoint, whose form is that of a test."""
-    report, deliveries = await request.db.read(_read_endpoint, *named(request), request.query)
-    values = {**_head_of(request, report), **deliveries}
+    report, deliveries, found = await request.db.read(_read_endpoint, *named(request), request.query)
+    values = {
+        **_head_of(request, report),
+        **deliveries,
+        "statistics": statistics_shape(found),
+        "was_sent": found.last_month.total > 0,
+    }
     return await render(request, "webhooks/endpoint.html", values, form=form)
 
 
@@ -106,29 +117,30 @@ async def send_test(request: Request[Caller], body: NoFields) -> Response:
 async def pause(request: Request[Caller], body: NoFields) -> Response:
     """Pauses the endpoint."""
     await request.once(endpoints.pause, _id_of, 200, *named(request), request.caller.source)
-    return redirect(_path(request, _ONE), done="endpoint-paused")
+    return _led_back(request, "endpoint-paused")
 
 
 @routes.submit(f"{_ONE}/resume", Page(), again=show_endpoint, summary="Resume a webhook endpoint")
 async def resume(request: Request[Caller], body: NoFields) -> Response:
     """Resumes the endpoint."""
     await request.once(endpoints.resume, _id_of, 200, *named(request), request.caller.source)
-    return redirect(_path(request, _ONE), done="endpoint-resumed")
+    return _led_back(request, "endpoint-resumed")
 
 
-async def show_events(request: Request[Caller], form: FormState) -> Response:
+async def show_edit(request: Request[Caller], form: FormState) -> Response:
     """Returns the page with the form in its state."""
     report = await request.db.read(endpoints.get_status, *named(request))
-    return await render(request, "webhooks/events.html", _head_of(request, report), form=form)
+    return await render(request, "webhooks/edit.html", _head_of(request, report), form=form)
 
 
-@routes.form(
-    f"{_ONE}/events", Page(), fields=_ENDPOINT, show=show_events, summary="Change the events of a webhook endpoint"
-)
-async def change_events(request: Request[Caller], body: EditWebhook) -> Response:
-    """Changes the endpoint's event types."""
-    await request.once(endpoints.change_events, _id_of, 200, *named(request), body.kinds(), request.caller.source)
-    return redirect(_path(request, _ONE), done="endpoint-changed")
+@routes.form(f"{_ONE}/edit", Page(), fields=_EDIT, show=show_edit, summary="Change the events or label of an endpoint")
+async def edit_endpoint(request: Request[Caller], body: EditWebhook) -> Response:
+    """Changes the endpoint's event types and its label."""
+    kinds, source = body.kinds(), request.caller.source
+    if kinds is None:  # The form has the boxes: none of them is ticked.
+        raise Invalid([FieldError("events", Code.TOO_FEW, "Choose at least one.")])
+    await request.once(endpoints.change_webhook, _id_of, 200, *named(request), kinds, body.label, source)
+    return _led_back(request, "endpoint-changed")
 
 
 async def show_rotation(request: Request[Caller], form: FormState) -> Response:
@@ -214,9 +226,10 @@ async def _read_new(tx: Tx, account_id: str, key_id: str) -> NewEndpointPage:
 
 async def _read_endpoint(
     tx: Tx, account_id: str, key_id: str, webhook_id: str, query: str
-) -> tuple[EndpointReport, dict[str, object]]:
+) -> tuple[EndpointReport, dict[str, object], Statistics]:
     report = await endpoints.get_status(tx, account_id, key_id, webhook_id)
-    return report, await delivery_pages.read_deliveries(tx, report.key, report.webhook, query)
+    deliveries = await delivery_pages.read_deliveries(tx, report.key, report.webhook, query)
+    return report, deliveries, await read_statistics(tx, account_id, report.webhook)
 
 
 def _head_of(request: Request[Caller], report: EndpointReport) -> dict[str, object]:
@@ -247,6 +260,11 @@ async def _show_secret(request: Request[Caller], answer: Response, act: str) -> 
 
 def _id_of(webhook: Webhook) -> dict[str, str]:
     return {"id": webhook.id}
+
+
+def _led_back(request: Request[Caller], done: str) -> Response:
+    """Returns the redirection to the page that the form stood on: `next`, or the endpoint's own."""
+    return redirect(own_path(parse_query(request.query).get("next"), _path(request, _ONE)), done=done)
 
 
 def _path(request: Request[Caller], pattern: str) -> str:

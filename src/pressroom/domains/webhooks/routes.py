@@ -130,17 +130,23 @@ async def show_status(request: Request[Caller]) -> Response:
 @routes.patch(
     ONE,
     SessionOnly(),
-    summary="Change the events of a webhook endpoint",
+    summary="Change the events or the label of a webhook endpoint",
     gives=WebhookOut,
     fails=(Invalid([FieldError("events", Code.TOO_FEW, "Choose at least one.")]), NONE),
     example=EDIT_WEBHOOK_EXAMPLE,
     response_example=EDITED_WEBHOOK_EXAMPLE,
 )
 async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
-    """Changes the event types of the endpoint from now on and keeps the secret. Deliveries queued before stay queued. A
-    disabled endpoint stays disabled."""
+    """Changes what is given: the event types from now on, or the label. The secret stays, and deliveries queued before
+    stay queued. A disabled endpoint stays disabled."""
     return await request.once(
-        endpoints.change_events, _shown(request), 200, *named(request), body.kinds(), request.caller.source
+        endpoints.change_webhook,
+        _shown(request),
+        200,
+        *named(request),
+        body.kinds(),
+        body.label,
+        request.caller.source,
     )
 
 

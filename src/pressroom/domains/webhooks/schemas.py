@@ -12,6 +12,7 @@ from pressroom.domains.webhooks.models import (
     CHOOSABLE,
     COUNTED,
     LATEST,
+    LONGEST_LABEL,
     Attempt,
     Delivery,
     EndpointFigures,
@@ -27,6 +28,7 @@ from pressroom.errors import Code, FieldError
 from pressroom.ids import time_of
 from pressroom.outbound import UrlRefused
 from pressroom.outbound.urls import MOST_CHARACTERS, read_url
+from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time
 
@@ -76,16 +78,30 @@ class CreateWebhook(Body):
 
 
 class EditWebhook(Body):
-    """The new event types of an endpoint."""
+    """The new event types and the new label of an endpoint."""
 
-    events: EventChoice
+    events: EventChoice | None = None
+    label: (
+        Annotated[
+            str,
+            Meta(
+                max_length=LONGEST_LABEL,
+                description="Your name for the endpoint. Empty: none.",
+                examples=["Newsroom chat"],
+            ),
+        ]
+        | None
+    ) = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
+        if self.events is None and self.label is None:
+            yield FieldError("body", Code.REQUIRED, "Give events, label or both.")
         yield from kind_errors("events", self.events)
+        yield from name_errors("label", (self.label or "").strip(), "A label")
 
-    def kinds(self) -> list[EventType]:
-        """Returns the kinds of event."""
-        return [EventType(kind) for kind in self.events]
+    def kinds(self) -> list[EventType] | None:
+        """Returns the kinds of event, if they were given."""
+        return None if self.events is None else [EventType(kind) for kind in self.events]
 
 
 class RedeliverEvents(Body):
@@ -135,6 +151,7 @@ class WebhookOut(msgspec.Struct, rename="camel"):
 
     id: Id
     url: str
+    label: Annotated[str | None, Meta(description="The owner's name for it; null: none was given.")]
     events: list[EventName]
     status: Annotated[
         EndpointStatus,
@@ -297,6 +314,7 @@ def webhook_shape(webhook: Webhook, now: int) -> WebhookOut:
     return WebhookOut(
         id=webhook.id,
         url=webhook.url,
+        label=webhook.label,
         events=webhook.events.split(),
         status=webhook.status,
         secret_prefix=webhook.secret_prefix,

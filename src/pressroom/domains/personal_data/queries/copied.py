@@ -158,12 +158,14 @@ class CopiedKey(msgspec.Struct):
     revoked_at: int | None
     revoked_by: str | None
     reason: str | None
+    note: str | None
 
 
 class CopiedEndpoint(msgspec.Struct):
     id: str
     key_id: str
     url: str
+    label: str | None
     events: str
     created_at: int
     paused_at: int | None
@@ -323,12 +325,12 @@ LIST_HUBS: Final = Query(
 LIST_KEYS: Final = Query(
     CopiedKey,
     "SELECT id, label, key_prefix, scopes, ip_allowlist, created_at, expires_at, last_used_at, revoked_at, revoked_by,"
-    f" reason FROM api_keys WHERE {_NEXT}",
+    f" reason, note FROM api_keys WHERE {_NEXT}",
 )
 
 LIST_ENDPOINTS: Final = Query(
     CopiedEndpoint,
-    "SELECT id, key_id, url, events, created_at, paused_at, disabled_at, disabled_reason FROM webhooks"
+    "SELECT id, key_id, url, label, events, created_at, paused_at, disabled_at, disabled_reason FROM webhooks"
     f" WHERE removed_at IS NULL AND {_NEXT}",
 )
 

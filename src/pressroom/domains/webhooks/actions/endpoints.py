@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from pressroom.clock import HOUR
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.audit.actions import record
@@ -28,6 +29,8 @@ from pressroom.domains.webhooks.models import (
     missed_since,
 )
 from pressroom.domains.webhooks.queries import deliveries, endpoints, leases
+from pressroom.domains.webhooks.queries.statistics import read_sums
+from pressroom.domains.webhooks.statistics import HOURS_SHOWN, EndpointOverview
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import BEYOND, new_id
 
@@ -38,7 +41,7 @@ LOOKED_AT: Final = 20
 
 
 async def add_webhook(
-    tx: Tx, account_id: str, key_id: str, new: NewWebhook, source: Source = UNKNOWN
+    tx: Tx, account_id: str, key_id: str, new: NewWebhook, source: Source = UNKNOWN, *, label: str | None = None
 ) -> tuple[Webhook, str]:
     """Adds an endpoint to a key. Returns its record and its secret, which is shown this once.
 
@@ -61,6 +64,7 @@ async def add_webhook(
         key_id=key_id,
         key_expires_at=key.expires_at,
         url=new.url,
+        label=label,
         events=" ".join(new.events),
         secret=secret,
         origin_id=before.origin_id if before else webhook_id,
@@ -134,7 +138,7 @@ async def replace_webhook(
     await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
     old = await get_status(tx, account_id, key_id, webhook_id)
     await remove_webhook(tx, account_id, key_id, webhook_id, source)
-    webhook, secret = await add_webhook(tx, account_id, key_id, new, source)
+    webhook, secret = await add_webhook(tx, account_id, key_id, new, source, label=old.webhook.label)
     return ReplacedWebhook(webhook, secret, old.missed_since)
 
 
@@ -157,16 +161,25 @@ async def disable_webhook(
     return webhook
 
 
-async def change_events(
-    tx: Tx, account_id: str, key_id: str, webhook_id: str, events: Sequence[EventType], source: Source = UNKNOWN
+async def change_webhook(
+    tx: Tx,
+    account_id: str,
+    key_id: str,
+    webhook_id: str,
+    events: Sequence[EventType] | None,
+    label: str | None,
+    source: Source = UNKNOWN,
 ) -> Webhook:
-    """Changes the event types of an endpoint and returns it. Deliveries queued before stay queued.
+    """Changes the event types and the label of an endpoint and returns it; None leaves them, an empty label clears it.
 
-    A disabled endpoint stays disabled. Raises NotFound.
+    Deliveries queued before stay queued. A disabled endpoint stays disabled. Raises NotFound.
     """
     webhook = await lock_webhook(tx, account_id, key_id, webhook_id)
-    webhook.events = " ".join(events)
-    await endpoints.set_events(tx, account_id, webhook_id, webhook.events)
+    if events is not None:
+        webhook.events = " ".join(events)
+    if label is not None:
+        webhook.label = label.strip() or None
+    await endpoints.change_webhook(tx, account_id, webhook_id, events=webhook.events, label=webhook.label)
     await record_change(tx, account_id, Kind.ENDPOINT_CHANGED, source, webhook)
     return webhook
 
@@ -218,6 +231,16 @@ async def list_statuses(tx: Tx, account_id: str, key_id: str) -> list[tuple[Webh
     found = await endpoints.list_webhooks(tx, key_id, before=BEYOND, limit=ENDPOINTS)
     figures = {each.id: each for each in await endpoints.list_figures(tx, account_id, key_id)}
     return [(webhook, figures[webhook.id]) for webhook in found]
+
+
+async def list_all(tx: Tx, account_id: str, before: str, limit: int) -> list[EndpointOverview]:
+    """Returns endpoints of all keys of an account with their health, newest first, added before the id `before`."""
+    found = await endpoints.list_of_account(tx, account_id, before=before, limit=limit)
+    figures = await endpoints.list_figures_of_account(tx, account_id, before=before, limit=limit)
+    since = tx.now // HOUR - HOURS_SHOWN + 1
+    last_day = await read_sums(tx, account_id, before=before, limit=limit, since=since)
+    of_each = {each.id: each for each in figures}
+    return [EndpointOverview(webhook, of_each[webhook.id], last_day[webhook.id]) for webhook in found]
 
 
 async def find_missed(tx: Tx, account_id: str, webhook: Webhook, oldest_waiting: str | None) -> int | None:

@@ -7,6 +7,7 @@ from pressroom.db import Tx
 from pressroom.domains.events.queries import delete_events, erase_counter, erase_events
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
+from pressroom.domains.webhooks.queries.statistics import erase_hours
 from pressroom.ids import first_id
 
 MOST_LASTING: Final = 1_000
@@ -69,6 +70,8 @@ async def erase_endpoints(tx: Tx, account_id: str, until: int, batch: int) -> bo
     if tx.now < until and await retention.has_news(tx, account_id):
         return False
     if await retention.erase_deliveries(tx, account_id, batch) >= batch:
+        return True
+    if await erase_hours(tx, account_id, batch) >= batch:
         return True
     await retention.erase_webhooks(tx, account_id)
     if await erase_events(tx, account_id, batch) >= batch:

@@ -3,11 +3,19 @@
 from typing import Final
 
 from pressroom.db import Query, Tx, sql
-from pressroom.domains.webhooks.models import COUNTED, LATEST, SHOWN, EndpointFigures, Predecessor, Webhook
+from pressroom.domains.webhooks.models import (
+    COUNTED,
+    LATEST,
+    SHOWN,
+    EndpointFigures,
+    ListedWebhook,
+    Predecessor,
+    Webhook,
+)
 
 _WEBHOOK: Final = (
-    f"id, key_id, url, events, substr(secret, 1, {SHOWN}) AS secret_prefix, previous_secret_expires_at, created_at,"
-    " paused_at, disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id, closed_at"
+    f"id, key_id, url, label, events, substr(secret, 1, {SHOWN}) AS secret_prefix, previous_secret_expires_at,"
+    " created_at, paused_at, disabled_at, disabled_reason, consecutive_failures, probe_at, origin_id, closed_at"
 )
 
 
@@ -21,9 +29,9 @@ LOCK_WEBHOOK: Final = Query(Webhook, f"{FIND_WEBHOOK.text} FOR UPDATE")
 
 
 @sql.run(
-    "INSERT INTO webhooks (id, account_id, key_id, url, events, secret, created_at, key_expires_at,"
+    "INSERT INTO webhooks (id, account_id, key_id, url, label, events, secret, created_at, key_expires_at,"
     " consecutive_failures, leased_until, origin_id, speed) VALUES (:webhook_id, :account_id, :key_id,"
-    " :url, :events, :secret,"
+    " :url, :label, :events, :secret,"
     " :now, :key_expires_at, 0, 0, :origin_id, :speed)"
 )
 async def insert_webhook(
@@ -34,6 +42,7 @@ async def insert_webhook(
     key_id: str,
     key_expires_at: int | None,
     url: str,
+    label: str | None,
     events: str,
     secret: str,
     origin_id: str,
@@ -68,11 +77,12 @@ async def find_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, *,
 
 
 @sql.all(
-    f"SELECT {_WEBHOOK} FROM webhooks WHERE account_id = :account_id AND removed_at IS NULL"
+    f"SELECT {_WEBHOOK}, key_expires_at, (SELECT k.label FROM api_keys k WHERE k.id = key_id) AS key_label"
+    " FROM webhooks WHERE account_id = :account_id AND removed_at IS NULL AND id < :before"
     " ORDER BY id DESC LIMIT :limit"
 )
-async def list_of_account(tx: Tx, account_id: str, limit: int) -> list[Webhook]:
-    """Returns at most `limit` endpoints of all keys of an account, newest first."""
+async def list_of_account(tx: Tx, account_id: str, *, before: str, limit: int) -> list[ListedWebhook]:
+    """Returns endpoints of all keys of an account, newest first, added before the id `before`."""
     ...
 
 
@@ -104,6 +114,12 @@ async def forget_removed(tx: Tx, key_id: str, *, most: int) -> None:
     ...
 
 
+@sql.one("SELECT secret FROM webhooks WHERE account_id = :account_id AND id = :webhook_id")
+async def find_secret(tx: Tx, account_id: str, webhook_id: str) -> str | None:
+    """Returns the signing secret of an endpoint, which no answer may hold."""
+    ...
+
+
 @sql.run(
     "UPDATE webhooks SET secret = :secret, previous_secret_expires_at = :previous_expires_at"
     " WHERE account_id = :account_id AND id = :webhook_id"
@@ -113,9 +129,9 @@ async def rotate_secret(tx: Tx, account_id: str, webhook_id: str, *, secret: str
     ...
 
 
-@sql.run("UPDATE webhooks SET events = :events WHERE account_id = :account_id AND id = :webhook_id")
-async def set_events(tx: Tx, account_id: str, webhook_id: str, events: str) -> None:
-    """Changes the event types of an endpoint."""
+@sql.run("UPDATE webhooks SET events = :events, label = :label WHERE account_id = :account_id AND id = :webhook_id")
+async def change_webhook(tx: Tx, account_id: str, webhook_id: str, *, events: str, label: str | None) -> None:
+    """Changes the event types and the label of an endpoint."""
     ...
 
 
@@ -157,17 +173,23 @@ _FIGURES: Final = (
     f" (SELECT count(*) FROM {_LATEST}) AS latest,"
     f" (SELECT count(*) FROM {_LATEST} WHERE latest.state = 'delivered') AS delivered,"
     f" (SELECT count(*) FROM {_LATEST} WHERE latest.state = 'failed') AS failed"
-    " FROM webhooks w WHERE w.account_id = :account_id AND w.key_id = :key_id AND w.removed_at IS NULL"
+    " FROM webhooks w WHERE w.account_id = :account_id AND w.removed_at IS NULL"
 )
 
 
-@sql.one(f"{_FIGURES} AND w.id = :webhook_id")
+@sql.one(f"{_FIGURES} AND w.key_id = :key_id AND w.id = :webhook_id")
 async def find_figures(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> EndpointFigures | None:
     """Returns the figures of an endpoint."""
     ...
 
 
-@sql.all(f"{_FIGURES} ORDER BY w.id DESC")
+@sql.all(f"{_FIGURES} AND w.key_id = :key_id ORDER BY w.id DESC")
 async def list_figures(tx: Tx, account_id: str, key_id: str) -> list[EndpointFigures]:
     """Returns the figures of each endpoint of a key, newest first."""
+    ...
+
+
+@sql.all(f"{_FIGURES} AND w.id < :before ORDER BY w.id DESC LIMIT :limit")
+async def list_figures_of_account(tx: Tx, account_id: str, *, before: str, limit: int) -> list[EndpointFigures]:
+    """Returns the figures of endpoints of all keys of an account, newest first, added before the id `before`."""
     ...

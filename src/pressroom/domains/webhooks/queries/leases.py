@@ -7,6 +7,7 @@ import msgspec
 
 from pressroom.db import Command, Database, Query, Tx, Value, sql
 from pressroom.domains.webhooks.models import CodeClass, Endpoint, Speed, State
+from pressroom.domains.webhooks.queries.statistics import EndedAttempt, add_attempts
 
 WINDOW: Final = 2_000
 """Due endpoints of one speed that are considered together, the oldest: no transaction may be long."""
@@ -33,7 +34,7 @@ class PendingDelivery(msgspec.Struct):
 class DeliveryOutcome(msgspec.Struct):
     """The state of a delivery after an attempt, to be saved. Times in milliseconds; `attempts` is JSON.
 
-    `code` is the class of the latest answer.
+    `code` is the class of the latest answer, and `took` its duration; None for a failure of ours, which is no answer.
     """
 
     account_id: str
@@ -45,6 +46,7 @@ class DeliveryOutcome(msgspec.Struct):
     due_at: int
     finished_at: int | None
     code: CodeClass
+    took: int | None
 
 
 class LeasedEndpoint(msgspec.Struct):
@@ -256,12 +258,21 @@ async def holds_lease(tx: Tx, endpoint: Endpoint, *, token: str) -> bool:
 
 
 async def save_outcomes(tx: Tx, outcomes: Sequence[DeliveryOutcome], *, token: str) -> None:
-    """Saves outcomes of attempts that were made under a lease that is still held.
+    """Saves outcomes of attempts that were made under a lease that is still held, and counts the attempts.
 
     Rows are changed in the order in which a redelivery changes them, so that no two transactions wait in a circle.
     """
     ordered = sorted(outcomes, key=lambda each: (each.account_id, each.webhook_id, each.event_id))
-    await tx.run_each(SAVE_OUTCOME, [msgspec.structs.asdict(outcome) | {"token": token} for outcome in ordered])
+    rows = [msgspec.structs.asdict(outcome) | {"token": token} for outcome in ordered]
+    for row in rows:
+        del row["took"]
+    await tx.run_each(SAVE_OUTCOME, rows)
+    ended = [
+        EndedAttempt(each.account_id, each.webhook_id, each.code, each.took)
+        for each in ordered
+        if each.took is not None
+    ]
+    await add_attempts(tx, ended, token=token)
 
 
 async def bring_forward(tx: Tx, endpoint: Endpoint) -> None:
