@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.sign_in.codes import LONGEST_CODE
-from tests.api.bad_endpoints import REDELIVERY, WEBHOOK
+from tests.api.bad_endpoints import EDITED_WEBHOOK, REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
     FORMAT,
     REQUIRED,
@@ -451,6 +451,7 @@ FIELDS: dict[str, Fields] = {
     },
     "edit_me": PROFILE,
     "create_key": KEY,
+    "edit_key": {"note": text(500, null=REQUIRED)},
     "create_hub": HUB,
     "make_invitation": {"note": text(200, null=TAKEN)},
     "verify_account": {"verified": flag(null=TAKEN), "emailVerified": flag(null=TAKEN), "reason": REASON},
@@ -489,7 +490,7 @@ FIELDS: dict[str, Fields] = {
     },
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,
-    "edit_webhook": {name: field for name, field in WEBHOOK.items() if name != "url"},
+    "edit_webhook": EDITED_WEBHOOK,
     "redeliver_events": REDELIVERY,
     "read_notifications": {"upTo": shown_id(null=REQUIRED)},
     "edit_notification_settings": {each.value: choice("app", "mail", "off", null=TAKEN) for each in NotificationType},

@@ -92,7 +92,11 @@ LINES: Final[dict[str, Line]] = {
     f"{ONE}/test": Line(),
     f"{ONE}/pause": Line(),
     f"{ONE}/resume": Line(),
-    f"{ONE}/events": Line({"events": ["post.created", "comment.created"]}),
+    f"{ONE}/edit": Line(
+        {"label": "Newsroom chat", "events": ["post.created", "comment.created"]},
+        wrong=({"events": ["post.created"], "label": "x" * 61},),
+    ),
+    "/settings/keys/{keyId}/note": Line({"note": "Runs on the desk's machine."}, wrong=({"note": "x" * 501},)),
     f"{ONE}/rotate": Line(),
     f"{ONE}/replace": Line({"url": f"{HOOK}/again", "events": ["post.created"]}),
     f"{ONE}/remove": Line(),

@@ -29,7 +29,16 @@ W: Final = "/settings/keys/{key}/webhooks/{webhook}"
 PAGES: Final = (
     *("/", "/clips", "/settings/keys", "/settings/keys/new", "/settings/keys/{key}", "/settings/keys/{key}/revoke"),
     *(W, f"{W}?state=failed", f"{W}?state=held", f"{W}?code=4xx", f"{W}/deliveries", f"{W}/head"),
-    *(f"{W}/deliveries/{{delivery}}", f"{W}/redeliver", f"{W}/rotate", f"{W}/replace", f"{W}/remove"),
+    *(
+        f"{W}/deliveries/{{delivery}}",
+        f"{W}/redeliver",
+        f"{W}/rotate",
+        f"{W}/replace",
+        f"{W}/remove",
+        f"{W}/edit",
+        f"{W}/samples",
+        "/settings/webhooks",
+    ),
     *(
         "/explore",
         "/saved",

@@ -122,7 +122,7 @@ async def set_note(tx: Tx, account_id: str, key_id: str, note: str) -> ApiKey:
     Raises NotFound.
     """
     key = await get_key(tx, account_id, key_id, lock=True)
-    key.note = note.strip() or None
+    key.note = note or None
     await queries.set_note(tx, key_id, key.note)
     return key
 

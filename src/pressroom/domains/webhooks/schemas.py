@@ -97,7 +97,7 @@ class EditWebhook(Body):
         if self.events is None and self.label is None:
             yield FieldError("body", Code.REQUIRED, "Give events, label or both.")
         yield from kind_errors("events", self.events)
-        yield from name_errors("label", (self.label or "").strip(), "A label")
+        yield from name_errors("label", self.label, "A label")
 
     def kinds(self) -> list[EventType] | None:
         """Returns the kinds of event, if they were given."""

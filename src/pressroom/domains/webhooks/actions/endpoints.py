@@ -178,7 +178,7 @@ async def change_webhook(
     if events is not None:
         webhook.events = " ".join(events)
     if label is not None:
-        webhook.label = label.strip() or None
+        webhook.label = label or None
     await endpoints.change_webhook(tx, account_id, webhook_id, events=webhook.events, label=webhook.label)
     await record_change(tx, account_id, Kind.ENDPOINT_CHANGED, source, webhook)
     return webhook
