@@ -65,8 +65,8 @@ def _who(access: Access) -> str:
             return "anyone, any key"
         case Keyed(scope=None):
             return "any key, or signed in"
-        case Keyed(scope=scope):
-            return f"key with `{scope}`, or signed in"
+        case Keyed():
+            return f"key with {' and '.join(f'`{scope}`' for scope in access.scopes)}, or signed in"
         case SessionOnly():
             return "signed in"
         case Anyone():

@@ -198,6 +198,14 @@ class CursorExpired(Refused):
         self.oldest = oldest
 
 
+class StaleVersion(Conflict):
+    """A change was made from another version than the present one; `draft` is that, as the API shows it."""
+
+    def __init__(self, message: str, draft: object) -> None:
+        super().__init__(message)
+        self.draft = draft
+
+
 class Unprocessable(Refused):
     """Well-formed, but stored state forbids it."""
 

@@ -63,6 +63,20 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "wrong content alone": ({"content": 5}, {"content": "type"}),
         "a wrong visibility alone": ({"visibility": "public"}, {"visibility": "invalid_choice"}),
     },
+    "create_draft": {
+        "nothing": ({}, {}),
+        "nulls": (dict.fromkeys(["content", "visibility", "location", "publishAt", "mediaIds", "usernames"]), {}),
+        "a blank place, a double and a time that is over": (
+            {"location": {"name": " "}, "poll": {"options": ["a", "a"]}, "publishAt": "2020-01-01T00:00Z"},
+            {"location.name": "too_short", "poll.options[1]": "duplicate", "publishAt": "out_of_range"},
+        ),
+    },
+    "edit_draft": {
+        "nothing": ({}, {"version": "required"}),
+        "a version alone": ({"version": 1}, {}),
+        "nulls": ({"version": 1, **dict.fromkeys(["content", "poll", "publishAt", "needsApproval"])}, {}),
+    },
+    "publish_draft": {"nothing": ({}, {})},
     "accept_follow_requests": {"nothing": ({}, {})},
     "bounce_post": {"nothing": ({}, {})},
     "vote": {

@@ -31,7 +31,10 @@ Fields = dict[str, Field]
 READER = "listed_reader"
 """An account that there is."""
 
-SCOPES = ["posts:write", "posts:delete", "media:write", "bounces:write", "comments:write", "clips:write"]
+SCOPES = [
+    *("posts:write", "posts:delete", "media:write", "bounces:write", "comments:write", "clips:write"),
+    "drafts:write",
+]
 STRANGER = Said(422, (("", "not_allowed"),))
 """Said of what could be an identifier, and is none that the account can use here."""
 
@@ -271,10 +274,10 @@ PROFILE: Fields = {
 KEY: Fields = {
     "label": name(60, null=REQUIRED),
     "scopes": also(
-        items([SCOPES[0]], lambda place: SCOPES[place % 6], 1, 6, null=REQUIRED),
+        items([SCOPES[0]], lambda place: SCOPES[place % 7], 1, 7, null=REQUIRED),
         {
             "one twice": ([SCOPES[1], SCOPES[0], SCOPES[1]], bad("duplicate", "[2]")),
-            "one six times": (SCOPES[:1] * 6, Said(400, tuple((f"[{at}]", "duplicate") for at in range(1, 6)))),
+            "one seven times": (SCOPES[:1] * 7, Said(400, tuple((f"[{at}]", "duplicate") for at in range(1, 7)))),
             "two unknown": (
                 ["like", SCOPES[0], "*"],
                 Said(400, (("[0]", "invalid_choice"), ("[2]", "invalid_choice"))),
@@ -368,6 +371,58 @@ NOBODY = bad("invalid_choice")._replace(status=422)
 
 REASON = reason(200)
 
+NO_FILE = Said(422, (("", "not_allowed"),))
+TOO_MANY = Said(422, (("", "too_many"),))
+DRAFT: Fields = {
+    **PUBLISH,
+    "content": text(5000, null=TAKEN),
+    "hubId": text(100, null=TAKEN),
+    # Neither is for keys.
+    "usernames": replace(
+        also(
+            items([READER], "nobody{}".format, 0, 1000, null=TAKEN),
+            {"one twice, in another case": ([READER, READER.upper()], bad("duplicate", "[1]"))},
+        ),
+        good=None,
+    ),
+    "usernames[0]": text(30, null=TYPE),
+    "mediaIds": replace(
+        also(
+            items(
+                ["a"],
+                "file{}".format,
+                0,
+                10,
+                null=TAKEN,
+                full=Said(422, tuple((f"[{place}]", "not_allowed") for place in range(10))),
+            ),
+            {"one twice": (["a", "b", "a"], bad("duplicate", "[2]"))},
+        ),
+        good=None,
+    ),
+    "mediaIds[0]": text(26, null=TYPE, empty=NO_FILE, blank=NO_FILE, fine=NO_FILE),
+    "altText": replace(
+        items(["all red"], "all red {}".format, 0, 10, null=TAKEN, full=Said(422, (("[0]", "too_many"),))), good=None
+    ),
+    "altText[0]": text(1_500, null=TYPE, empty=TOO_MANY, blank=TOO_MANY, fine=TOO_MANY),
+    "publishAt": formatted(
+        None,
+        ["2027-06-30T00:00Z", "2027-01-15T08:00:00.001Z", "2028-01-15T08:00:00.000Z", "20270630T000000+0200"],
+        {
+            "too_long": ["2027-06-30T00:00:00." + "0" * 20 + "Z", "9" * 20_000, "\u00e4" * 41],
+            "out_of_range": [
+                *("2027-01-15T08:00:00.000Z", "1970-01-01T00:00Z", "2028-01-15T08:00:00.001Z", "9999-12-31T00:00Z"),
+            ],
+            "invalid_format": ["", " ", "tomorrow", "2027-06-30", "2027-06-30T00:00:00", "2027-02-29T00:00Z", "30d\0"],
+        },
+        null=TAKEN,
+        kept=False,
+    ),
+    "needsApproval": flag(null=TAKEN),
+}
+VERSION = whole(1, 1_000_000_000, null=REQUIRED)
+STALE = Said(409)
+
 FIELDS: dict[str, Fields] = {
     "create_post": PUBLISH,
     "edit_post": {
@@ -423,6 +478,9 @@ FIELDS: dict[str, Fields] = {
         **{name: replace(field, kept=False) for name, field in PUBLISH.items()},
         "hubId": text(None, null=TAKEN),
     },
+    "create_draft": DRAFT,
+    "edit_draft": {**DRAFT, "version": also(VERSION, {"the highest": (1_000_000_000, STALE)})},
+    "publish_draft": {"version": also(VERSION, {"the highest": (1_000_000_000, STALE), "null": (None, TAKEN)})},
     "edit_clip": {"caption": text(2200, null=TAKEN), "visibility": visibility()},
     "create_comment": COMMENT,
     "edit_comment": {"content": text(500, null=REQUIRED, empty=REQUIRED, blank=REQUIRED)},

@@ -55,6 +55,7 @@ class Rich:
     def make_key(self) -> Json:
         """A new key with every scope, usable from the account's network alone."""
         scopes = ["posts:write", "posts:delete", "media:write", "bounces:write", "comments:write", "clips:write"]
+        scopes.append("drafts:write")
         body = {"label": self.say("Laptop"), "scopes": scopes, "ipAllowlist": [f"{self.address}/32"]}
         return body_of(self.web.post("/api/auth/api-keys", json=body), 201)
 
@@ -103,6 +104,8 @@ class Rich:
         body_of(
             self.api.post("/api/posts/upload", files=[file()], data={"altText": self.say("Alt"), "content": ""}), 201
         )
+        draft = self.do("POST", "/api/drafts", 201, json={"content": self.say("Draft")})
+        self.do("POST", f"/api/drafts/{draft['id']}/media", 201, files=[file()], data={"altText": self.say("Alt")})
         self.do("PUT", "/api/auth/me/avatar", 202, files=[("avatar", picture())])
         self.do("PUT", "/api/auth/me/cover", 202, files=[("cover", picture())])
         clip = body_of(self.api.post("/api/clips", files=[("video", video())], data={"caption": self.say("Clip")}), 201)

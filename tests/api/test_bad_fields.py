@@ -82,6 +82,7 @@ class Stage:
         self.somebody = Actor(server).become_admin()
         self.nobody = new_client(base_url=server.base_url)
         self.post_id = ""
+        self.draft_id = ""
         self.renew()
         self.webhooks = f"/api/auth/api-keys/{self.somebody.record.id}/webhooks"
         endpoint = self.somebody.web.post(self.webhooks, json={"url": PUBLIC, "events": ["post.created"]})
@@ -92,15 +93,18 @@ class Stage:
         self.webhook_id: str = body_of(endpoint, 201)["id"]
 
     def renew(self) -> None:
-        """With a new post, on which nothing was done yet, and as if no mail had been asked for."""
+        """With a new post and draft, with which nothing was done yet, and as if no mail had been asked for."""
         self.server.run(self.server.runtime.db.transact(lambda tx: tx.run(NO_MAILS)))
         self.post_id = publish(self.somebody, poll=POLL)["id"]
+        for draft in body_of(self.somebody.api.get("/api/drafts"))["drafts"]:
+            body_of(self.somebody.api.delete(f"/api/drafts/{draft['id']}"))
+        self.draft_id = body_of(self.somebody.api.post("/api/drafts", json={"content": "Not yet"}), 201)["id"]
 
     def send(self, case: Case, *, escaped: bool, **headers: str) -> httpx.Response:
         """Sends the case's body to its route, as whoever may call it."""
         route = ROUTES[case.operation]
         body = spelled(case.body, next(numbers), escaped=escaped).encode()
-        things = {"clips": self.clip_id, "comments": self.comment_id}
+        things = {"clips": self.clip_id, "comments": self.comment_id, "drafts": self.draft_id}
         own = things.get(route.path.split("/")[2], self.post_id)
         path = route.path.replace("{id}", own).replace("{webhookId}", self.webhook_id)
         path = path.replace("{keyId}", self.somebody.record.id).replace("{username}", "nobody_here")
@@ -154,7 +158,8 @@ class Stage:
     def _client(self, route: Route[Caller], case: Case) -> httpx.Client:
         match route.access:
             case Keyed():
-                return self.somebody.web if case.path == "comments" else self.somebody.api
+                for_people = case.path.startswith(("comments", "usernames"))
+                return self.somebody.web if for_people else self.somebody.api
             case Anyone():
                 return self.nobody
             case _:

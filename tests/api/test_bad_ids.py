@@ -28,6 +28,7 @@ SETTINGS = {
 }
 
 NO_POST = {"error": "Not found", "message": "There is no such post."}
+NO_DRAFT = {"error": "Not found", "message": "There is no such draft."}
 NO_HUB = {"error": "Not found", "message": "There is no such hub."}
 NO_KEY = {"error": "Not found", "message": "There is no such key."}
 NO_WEBHOOK = {"error": "Not found", "message": "There is no such webhook endpoint."}
@@ -44,8 +45,8 @@ OF_THE_AUTHOR = {"edit_post", "delete_post", "set_audience", "show_audience"}
 
 
 def routes() -> list[Route[Caller]]:
-    """Every route with an id in its path."""
-    return [route for route in API_ROUTES if "{" in route.path]
+    """Every route with an id in its path. Uploads have tests of their own."""
+    return [route for route in API_ROUTES if "{" in route.path and route.form is None]
 
 
 ROUTES = routes()
@@ -60,6 +61,7 @@ OWNED_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/a
 WEBHOOK_ROUTES = [
     route for route in ROUTES if "{webhookId}" in route.path and route not in (*DELIVERY_ROUTES, *OWNED_ROUTES)
 ]
+DRAFT_ROUTES = [route for route in ROUTES if route.path.startswith("/api/drafts/{id}")]
 CLIP_ROUTES = [route for route in ROUTES if route.path == "/api/clips/{id}"]
 INVITATION_ROUTES = [route for route in ROUTES if route.path == "/api/admin/invitations/{id}"]
 JOB_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/jobs/{id}")]
@@ -101,6 +103,7 @@ class World:
         self.own_notification, self.bobs_notification = self.notify(self.alice), self.notify(self.bob)
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.own_clip = body_of(self.alice.web.post("/api/clips", files=clip), 201)["id"]
+        self.own_draft, self.bobs_draft = self.write(self.alice), self.write(self.bob)
         self.own_session = session_of(self.alice)
         self.invitation = body_of(self.alice.web.post("/api/admin/invitations", json={}), 201)["id"]
         reported = {"type": "account", "id": self.carol.account.id, "reason": "Look at it."}
@@ -129,6 +132,10 @@ class World:
         path = f"/api/auth/api-keys/{owner.record.id}/webhooks/{webhook_id}/test"
         return str(body_of(owner.web.post(path), 202)["id"])
 
+    def write(self, owner: Actor) -> str:
+        """The id of a new draft, made by key."""
+        return str(body_of(owner.api.post("/api/drafts", json={"content": "Not yet"}), 201)["id"])
+
     def notify(self, owner: Actor) -> str:
         """The id of a new notification of somebody."""
         publish(self.carol, f"@{owner.account.username}")
@@ -152,6 +159,8 @@ class World:
             return self.own_notification
         if route in CLIP_ROUTES:
             return self.own_clip
+        if route in DRAFT_ROUTES:
+            return self.own_draft
         if route in COMMENT_ROUTES:
             return self.own_comment
         if route in SESSION_ROUTES:
@@ -263,6 +272,7 @@ def test_no_route_is_forgotten() -> None:
             DELIVERY_ROUTES,
             NAME_ROUTES,
             CLIP_ROUTES,
+            DRAFT_ROUTES,
             JOB_ROUTES,
             INVITATION_ROUTES,
             NOTIFICATION_ROUTES,
@@ -370,6 +380,15 @@ def test_somebody_else_s_notification_is_one_that_never_was(world: World, route:
     for other in (world.unseen["absent"], world.bobs_notification, world.own_notification.lower()):
         assert [answer.json() for answer in world.answers(route, other)] == [NO_NOTIFICATION]
     own = world.alice.web.request(route.method, world.path(route, world.own_notification))
+    assert own.status_code == route.status, own.text
+
+
+@pytest.mark.parametrize("route", DRAFT_ROUTES, ids=lambda route: route.name)
+def test_somebody_else_s_draft_is_one_that_never_was(world: World, route: Route[Caller]) -> None:
+    for other in (world.unseen["absent"], world.bobs_draft, world.own_draft.lower(), world.own_post):
+        answers = [answer.json() for answer in world.answers(route, other)]
+        assert answers == [NO_DRAFT] * len(world.callers(route))
+    own = world.alice.api.request(route.method, path_of(route, world.write(world.alice)), content=body_for(route))
     assert own.status_code == route.status, own.text
 
 

@@ -18,7 +18,7 @@ from tests.harness.writes import WRITES, People, Write, replay_of
 
 SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {
-    *("upload_post", "publish_clip", "set_avatar", "remove_avatar", "set_cover", "remove_cover"),
+    *("upload_post", "upload_draft_media", "publish_clip", "set_avatar", "remove_avatar", "set_cover", "remove_cover"),
     *("sign_out", "confirm_password"),
     *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
     *("revoke_key_of", "disable_webhook_of"),
@@ -40,7 +40,7 @@ WITH_BODIES = {
     *("create_post", "edit_post", "create_comment", "vote", "set_audience", "edit_me", "create_key", "create_webhook"),
     *("redeliver_events", "create_hub", "replace_webhook", "edit_webhook", "edit_clip", "edit_comment"),
     *("change_password", "change_email", "read_notifications", "create_report", "set_filters"),
-    "edit_notification_settings",
+    *("edit_notification_settings", "create_draft", "edit_draft"),
 }
 
 every_write = pytest.mark.parametrize("name", list(WRITES))

@@ -325,7 +325,7 @@ def test_opening_the_address_changes_nothing(actor: MakeActor, client: httpx.Cli
     assert "comment" in by_mail(alice)
     body_of(alice.web.patch(CHOICES, json={"like": "off"}))
     assert client.post(address, data={"only": "comment"}).status_code == 200
-    assert by_mail(alice) == {"key.revoked", "key.expiring", "webhook.disabled"}
+    assert by_mail(alice) == {"key.revoked", "key.expiring", "webhook.disabled", "draft.refused"}
     assert body_of(alice.web.get(CHOICES))["like"] == "off"
 
 

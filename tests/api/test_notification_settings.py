@@ -11,7 +11,7 @@ from tests.harness.roomy import ROOMY
 SETTINGS = ROOMY
 PATH = "/api/notifications/settings"
 USUAL = {
-    each.value: "mail" if each in ("webhook.disabled", "key.revoked", "key.expiring") else "app"
+    each.value: "mail" if each in ("webhook.disabled", "key.revoked", "key.expiring", "draft.refused") else "app"
     for each in NotificationType
 }
 

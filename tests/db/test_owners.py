@@ -64,7 +64,16 @@ _COPIED: Final = (
         "likes",
     ),
     *("saves", "clips", "media", "comments", "follows", "follow_requests", "hubs", "memberships", "api_keys"),
-    *("webhooks", "notifications", "notification_settings", "audit_entries", "blocks", "mutes", "word_filters"),
+    *(
+        "webhooks",
+        "notifications",
+        "notification_settings",
+        "audit_entries",
+        "blocks",
+        "mutes",
+        "word_filters",
+        "drafts",
+    ),
 )
 
 _IN_ORDER: Final = (
@@ -87,6 +96,7 @@ READERS: Final = {
     ("posts", "api_keys"): _KEY,
     ("comments", "api_keys"): _KEY,
     ("clips", "api_keys"): _KEY,
+    ("drafts", "api_keys"): _KEY,
     ("posts", "hubs"): _HUB,
     ("clips", "hubs"): _HUB,
     ("posts", "follows"): _FOLLOWS,

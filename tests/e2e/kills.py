@@ -9,10 +9,10 @@ STORY_SECONDS = 120.0
 """How long a whole story may take before it is given up."""
 
 
-async def kill_server_often(server: ServerProcess, times: int, chance: Random) -> None:
-    """Kills the server `times` times while it serves, and now and then again while it starts."""
+async def kill_server_often(server: ServerProcess, times: int, chance: Random, pause: float = 0.4) -> None:
+    """Kills the server `times` times while it serves, within `pause` seconds, and now and then while it starts."""
     for number in range(times):
-        await asyncio.sleep(chance.uniform(0, 0.4))
+        await asyncio.sleep(chance.uniform(0, pause))
         server.kill()
         if number % 5 == 4:
             server.launch()

@@ -53,6 +53,10 @@ class People:
         """A new comment's path."""
         return f"/api/comments/{self.made(f'{self.post()}/comments', content='One')}"
 
+    def draft(self) -> str:
+        """A new draft's path."""
+        return f"/api/drafts/{self.made('/api/drafts', content='Not yet')}"
+
     def hub(self, maker: httpx.Client) -> str:
         """A new hub's path."""
         answer = maker.post("/api/hubs", json=new_hub())
@@ -146,6 +150,10 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "unsave_post": lambda people: Write("DELETE", people.after(f"{people.post()}/save")),
     "vote": lambda people: Write("POST", f"{people.post(poll={'options': ['a', 'b']})}/poll/votes", {"choices": [0]}),
     "set_audience": lambda people: Write("PUT", f"{people.post()}/audience", {"usernames": [people.name()]}),
+    "create_draft": lambda _: Write("POST", "/api/drafts", {"content": "One"}, 201),
+    "edit_draft": lambda people: Write("PATCH", people.draft(), {"version": 1, "content": "Two"}),
+    "delete_draft": lambda people: Write("DELETE", people.draft()),
+    "publish_draft": lambda people: Write("POST", f"{people.draft()}/publish"),
     "edit_clip": lambda people: Write("PATCH", people.clip(), {"caption": "Two"}),
     "delete_clip": lambda people: Write("DELETE", people.clip()),
     "edit_me": lambda _: Write("PATCH", "/api/auth/me", {"bio": "One"}),

@@ -9,6 +9,7 @@ from pressroom.db import Database, LockedElsewhere, Tx
 from pressroom.db.postgres.partitions import WEEK, Week, analyze, drop, list_ended, make_ahead
 from pressroom.domains.accounts.queries import purge_reserved
 from pressroom.domains.audit.actions import purge_entries
+from pressroom.domains.drafts import actions as drafts
 from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.limits import actions as limits
@@ -36,6 +37,7 @@ PURGES: Final[tuple[tuple[str, Batch], ...]] = (
     ("usage of keys of last month", keys.purge_usage),
     ("audit log", purge_entries),
     ("notifications", notifications.purge_notifications),
+    ("drafts of published posts", drafts.purge_published),
     ("decided reports", reports.purge_cases),
     ("link cards", previews.purge_failures),
     ("dead jobs", queue.purge_dead),

@@ -14,7 +14,7 @@ from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.audit.models import SERVICE, client_source
 from pressroom.domains.idempotency.once import BodyHashes, OncePerKey, WriteIdentity
 from pressroom.domains.keys import actions as keys
-from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scope
+from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scopes
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.guard import RateHeaders, Spent, account_subject, check_admitted, session_rates_of
 from pressroom.domains.limits.windows import abuse_reason
@@ -61,7 +61,7 @@ class PackageGuards(Guards[Caller]):
         await self._check_rates(request, bearer, access)
         if not isinstance(access, Keyed):
             raise SessionRequired("Only a session may do this: sign in (POST /api/auth/login). No API key may.")
-        check_scope(bearer, access.scope)
+        check_scopes(bearer, access.scopes)
         return caller_of(bearer)
 
     async def by_session(self, request: Request[Caller], token: str) -> Caller | None:

@@ -15,6 +15,7 @@ DECLARED: Final = (
     "reading.routes",
     "comments.routes",
     "clips.routes",
+    "drafts.routes",
     "sign_up.routes",
     "sign_in.routes",
     "accounts.routes",

@@ -12,6 +12,8 @@ from pressroom.db import Database
 from pressroom.db.postgres.replica import Replica
 from pressroom.domains.clips.queries import CLIPS_BY_KEY, CLIPS_SIGNED_IN
 from pressroom.domains.comments.queries import COMMENTS_BY_KEY, COMMENTS_SIGNED_IN
+from pressroom.domains.drafts.jobs import publishing_handler
+from pressroom.domains.drafts.queries import DRAFTS_BY_KEY, DRAFTS_SIGNED_IN
 from pressroom.domains.event_stream.streams import Streams
 from pressroom.domains.event_stream.watch import EventWatch
 from pressroom.domains.explore.picking import Picker
@@ -21,6 +23,7 @@ from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys.actions import warn_of_expiry
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.keys.usage import KeyUsage
+from pressroom.domains.limits.allowance import allowance_of
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
@@ -74,7 +77,7 @@ DUE: Final[tuple[tuple[str, Batch], ...]] = (
 
 WRITTEN = (
     *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),
-    *(POSTS_SIGNED_IN, COMMENTS_SIGNED_IN, CLIPS_SIGNED_IN),
+    *(POSTS_SIGNED_IN, COMMENTS_SIGNED_IN, CLIPS_SIGNED_IN, DRAFTS_BY_KEY, DRAFTS_SIGNED_IN),
 )
 """Finds what a key or a session wrote, so that it counts against the limits even if the process that counted it was
 killed (docs/limits.md#after-a-crash)."""
@@ -276,6 +279,7 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         *runtime.processing.handlers(),
         runtime.cards.handler(),
         request_handler(runtime.db),
+        publishing_handler(runtime.db, allowance_of(runtime.settings)),
         tag_handler(runtime.db),
         deletion_handler(runtime.db, runtime.blobs),
         export_handler(runtime.db, runtime.blobs, runtime.settings.data_dir / "processing"),

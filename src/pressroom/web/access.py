@@ -18,6 +18,7 @@ class Keyed:
 
     Attributes:
         scope: The scope that the key needs; None: any key will do.
+        also: A second scope that it needs.
         counts_as_post: The key's limit of posts per minute applies as well.
         spends_content: The daily content quota of the key's account applies as well.
         anyone: Somebody who is not signed in may call the route too.
@@ -25,10 +26,16 @@ class Keyed:
     """
 
     scope: str | None = None
+    also: str | None = None
     counts_as_post: bool = False
     spends_content: bool = False
     anyone: bool = False
     key_only: bool = False
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Returns all scopes that the key needs."""
+        return tuple(scope for scope in (self.scope, self.also) if scope is not None)
 
 
 @dataclass(frozen=True, slots=True)

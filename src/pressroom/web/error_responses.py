@@ -25,6 +25,7 @@ from pressroom.errors import (
     RateLimited,
     RevokedKey,
     SessionRequired,
+    StaleVersion,
     TooMany,
     TooManyAttempts,
     Unauthenticated,
@@ -45,6 +46,7 @@ class Problem(msgspec.Struct, rename="camel", omit_defaults=True):
     required_scope: str | None = None
     oldest: str | None = None
     details: list[FieldError] | None = None
+    draft: object | None = None
 
 
 _encoder = msgspec.json.Encoder()
@@ -60,6 +62,8 @@ def error_response(error: BaseException) -> Response:
     match error:
         case Invalid() | Unprocessable():
             problem.details = error.field_errors
+        case StaleVersion():
+            problem.draft = error.draft
         case MissingScope():
             problem.required_scope = error.scope
         case CursorExpired():

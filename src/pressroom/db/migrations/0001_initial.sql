@@ -403,11 +403,11 @@ CREATE TABLE memberships (
 
 -- media -----------------------------------------------------------------------------------------------------------------
 
--- A file of a post or clip, or a picture of an account. Retention: that of its post or clip.
+-- A file of a post, clip or draft, or a picture of an account. Retention: that of its post, clip or draft.
 CREATE TABLE media (
     id TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES accounts (id),
-    owner_id TEXT NOT NULL,                 -- the post or clip that it belongs to
+    owner_id TEXT NOT NULL,                 -- the post, clip or draft that it belongs to
     position BIGINT NOT NULL,
     token TEXT NOT NULL UNIQUE,             -- the secret part of its address
     kind TEXT NOT NULL,                     -- of the upload: image/jpeg, video/webm, …
@@ -660,6 +660,34 @@ CREATE VIRTUAL TABLE indexed_words USING fts5 ( -- SQLite alone
     words, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '#@:~_'" -- SQLite alone
 ); -- SQLite alone
 
+-- drafts ----------------------------------------------------------------------------------------------------------------
+
+-- A post that is not published yet. Retention: until it is deleted; 30 days after it was published.
+CREATE TABLE drafts (
+    id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    key_id TEXT REFERENCES api_keys (id),   -- the key that made it; null: made in a session
+    version BIGINT NOT NULL,                -- grows with each change
+    state TEXT NOT NULL,                    -- draft, scheduled, refused, published
+    fields TEXT NOT NULL,                   -- JSON of the fields of the post
+    publish_at BIGINT,
+    scheduled_by_key BOOLEAN NOT NULL,      -- and not by a person
+    needs_approval BOOLEAN NOT NULL,
+    refusal TEXT,
+    post_id TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, id)
+);
+CREATE INDEX drafts_state ON drafts (account_id, state, id);
+CREATE INDEX drafts_key ON drafts (key_id, id) WHERE key_id IS NOT NULL;
+CREATE INDEX drafts_published ON drafts (updated_at) WHERE state = 'published';
+
+-- The row that a transaction locks which changes drafts of an account. Retention: for good.
+CREATE TABLE draft_locks (
+    account_id TEXT PRIMARY KEY REFERENCES accounts (id)
+);
+
 -- notifications ---------------------------------------------------------------------------------------------------------
 
 -- A notification of an account. Likes of one post share a row, and so do its bounces. Retention: removed after 90 days.
@@ -673,6 +701,7 @@ CREATE TABLE notifications (
     webhook_id TEXT,
     key_id TEXT,
     case_id TEXT,                           -- of a report
+    draft_id TEXT,
     created_at BIGINT NOT NULL,
     read_at BIGINT,
     mail TEXT,                              -- wanted, or queued: a job mails it; null: not mailed, or mailed already

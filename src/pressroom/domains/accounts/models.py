@@ -166,7 +166,7 @@ class Caller(msgspec.Struct):
     """The account that makes a request, by one of its keys or (`key` None) signed in.
 
     `confirmed_at` is when the password was last given in the session (milliseconds). `is_admin`: signed in as an admin.
-    `source` is where the request of somebody signed in came from.
+    `source` is where the request of somebody signed in came from. `scopes` are those of the key, separated by spaces.
     """
 
     account: Account
@@ -174,11 +174,16 @@ class Caller(msgspec.Struct):
     confirmed_at: int = 0
     is_admin: bool = False
     source: Source = UNKNOWN
+    scopes: str = ""
 
     @property
     def key_id(self) -> str | None:
         """Returns the key's id; None for a caller who is signed in."""
         return self.key.id if self.key else None
+
+    def has_scope(self, scope: str) -> bool:
+        """Returns whether the caller may do what needs a scope: somebody signed in may."""
+        return self.key is None or scope in self.scopes.split(" ")
 
     def is_recent(self, now: int) -> bool:
         """Returns whether the password was given within the last 30 minutes (docs/sign-in.md#password-confirmation)."""

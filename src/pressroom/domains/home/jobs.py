@@ -82,6 +82,7 @@ def link_of(shown: ShownNotice, base_url: str) -> str | None:
         "key.revoked": f"/settings/keys/{notice.key_id}",
         "key.expiring": f"/settings/keys/{notice.key_id}",
         "moderation": "/decisions",
+        "draft.refused": "/drafts",
         "report.made": f"/admin/reports/{notice.case_id}",
     }
     path = paths.get(notice.type)

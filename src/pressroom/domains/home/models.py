@@ -26,6 +26,7 @@ class Notice(msgspec.Struct):
     webhook_id: str | None
     key_id: str | None
     case_id: str | None
+    draft_id: str | None
     others: int  # further accounts that liked or bounced the post
     username: str | None  # this and the next: the account that caused it
     display_name: str | None

@@ -1,5 +1,6 @@
 """Checks the key of a request before its route runs (docs/keys.md#order-of-checks)."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from pressroom.clock import MINUTE, Clock
@@ -42,13 +43,14 @@ class KeyGuard:
 
 def caller_of(bearer: Bearer) -> Caller:
     """Returns the caller of a request with this key."""
-    return Caller(bearer, SourceKey(bearer.key_id, bearer.label, bearer.key_prefix))
+    return Caller(bearer, SourceKey(bearer.key_id, bearer.label, bearer.key_prefix), scopes=bearer.scopes)
 
 
-def check_scope(bearer: Bearer, scope: str | None) -> None:
-    """Raises MissingScope unless the key has `scope`. None requires no scope."""
-    if scope is not None and scope not in bearer.scopes.split(" "):
-        raise MissingScope(scope)
+def check_scopes(bearer: Bearer, scopes: Sequence[str]) -> None:
+    """Raises MissingScope, which names the first that is missing, unless the key has all `scopes`."""
+    for scope in scopes:
+        if scope not in bearer.scopes.split(" "):
+            raise MissingScope(scope)
 
 
 class LastUsed:

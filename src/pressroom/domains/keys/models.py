@@ -38,6 +38,7 @@ class Scope(StrEnum):
     BOUNCES_WRITE = "bounces:write"
     COMMENTS_WRITE = "comments:write"
     CLIPS_WRITE = "clips:write"
+    DRAFTS_WRITE = "drafts:write"
     EVENTS_READ = "events:read"
 
 

@@ -95,6 +95,21 @@ async def list_of_owners(tx: Tx, owner_ids: Sequence[str]) -> dict[str, list[Med
     return found
 
 
+async def arrange_media(tx: Tx, account_id: str, draft_id: str, present: Sequence[Media], kept: Sequence[str]) -> None:
+    """Orders the files of a draft as `kept` names them, by their ids, and removes its others.
+
+    `present` are all that it has. A file that is being processed leaves the store when that ends.
+    """
+    await queries.lock_stored(tx, account_id)
+    removed = [media for media in present if media.id not in kept]
+    for media in removed:
+        await queries.take_from_owner(tx, account_id, media.id)
+    await queries.clear_places(tx, draft_id)
+    for position, media_id in enumerate(kept):
+        await queries.set_place(tx, account_id, media_id, position)
+    await _remove(tx, account_id, [HiddenFile(media.id, media.status) for media in removed])
+
+
 async def move_of_owner(tx: Tx, owner_id: str) -> None:
     """Gives the files of a post or clip new addresses after a narrowing edit. The old ones stop working."""
     for media_id in await queries.list_of_owner(tx, owner_id):
@@ -184,7 +199,7 @@ async def _finish(tx: Tx, job: Job, token: str) -> bool:
 
 
 REMOVAL_JOB: Final = "old avatar"
-"""The kind of job that removes a replaced avatar or cover; its subject is the file's id."""
+"""The kind of job that removes a replaced avatar or cover, or a file of a draft; its subject is the file's id."""
 
 _SETTERS: Final = {AccountPicture.AVATAR: status.set_avatar, AccountPicture.COVER: status.set_cover}
 
@@ -224,14 +239,14 @@ async def remove_pictures(tx: Tx, caller: Caller, picture: AccountPicture) -> Pi
 async def show_processed(tx: Tx, media_id: str) -> None:
     """Has an account show a picture that became READY in place of the one before; does nothing for other files.
 
-    One that was hidden amid its processing is removed.
+    One that was hidden amid its processing is removed, and so is a file that was taken from a draft.
     """
     media = await queries.find_any(tx, media_id)
-    if media is None or media.picture is None:
+    if media is None or not (media.picture or media.is_removed):
         return
     if media.hidden_at is not None:
         await queue.enqueue(tx, REMOVAL_JOB, media.id, account_id=media.account_id)
-    elif media.status == ProcessingStatus.READY:
+    elif media.picture is not None and media.status == ProcessingStatus.READY:
         await _SETTERS[media.picture](tx, media.account_id, media.token)
         hidden = await queries.hide_others(tx, media.account_id, media.picture, but=media.id)
         await _remove(tx, media.account_id, hidden)

@@ -16,6 +16,10 @@ FILE_BYTES_SIGNED_IN: Final = 50 * 1024 * 1024
 ALT_TEXT_LIMIT: Final = 1_500
 
 
+REMOVED: Final = "removed."
+"""With its own id, the owner of a file that was taken from a draft, until it leaves the store."""
+
+
 class AccountPicture(StrEnum):
     """The pictures that an account itself has (docs/media.md#avatars-and-covers)."""
 
@@ -98,11 +102,11 @@ class NewMedia(msgspec.Struct):
 
 
 class Media(msgspec.Struct):
-    """A file of a post, clip or account. Times are in milliseconds; sizes are those of the served file."""
+    """A file of a post, clip, draft or account. Times are in milliseconds; sizes are those of the served file."""
 
     id: str
     account_id: str  # the uploader
-    owner_id: str  # the post or clip that it belongs to
+    owner_id: str  # the post, clip or draft that it belongs to
     position: int  # among the files of its post
     token: str  # the secret part of its address
     kind: str
@@ -129,6 +133,11 @@ class Media(msgspec.Struct):
     def picture(self) -> AccountPicture | None:
         """Returns what picture of its account it is; None for a file of a post or clip."""
         return next((each for each in AccountPicture if self.owner_id == each.owner_of(self.account_id)), None)
+
+    @property
+    def is_removed(self) -> bool:
+        """Returns whether it was taken from a draft, and is to leave the store."""
+        return self.owner_id.startswith(REMOVED)
 
     @property
     def mime_type(self) -> str:
@@ -180,7 +189,7 @@ class HiddenFile(msgspec.Struct):
 
 
 class ServedMedia(Media):
-    """A file with the visibility of its post or clip; the other is None, for a picture of an account both."""
+    """A file with the visibility of its post or clip; the other is None, for other files both."""
 
     post_visibility: str | None
     clip_visibility: str | None

@@ -5,7 +5,18 @@ from typing import Final
 
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.db.params import in_list, spread
-from pressroom.domains.media.models import AccountPicture, HiddenFile, Media, ProcessingStatus, ServedMedia, leading_to
+from pressroom.domains.media.models import (
+    REMOVED,
+    AccountPicture,
+    HiddenFile,
+    Media,
+    ProcessingStatus,
+    ServedMedia,
+    leading_to,
+)
+
+BEYOND_PLACES: Final = 1_000
+"""More than a draft can have files."""
 
 _MEDIA: Final = (
     "id, account_id, owner_id, position, token, kind, alt_text, status, reason, width, height, duration, size_bytes,"
@@ -201,6 +212,40 @@ async def list_of_owner(tx: Tx, owner_id: str) -> list[str]:
 @sql.run("UPDATE media SET token = :token WHERE id = :media_id")
 async def renew_token(tx: Tx, media_id: str, token: str) -> None:
     """Gives a file another address."""
+    ...
+
+
+@sql.run("UPDATE media SET owner_id = :new_owner WHERE account_id = :account_id AND owner_id = :owner_id")
+async def move_to_owner(tx: Tx, account_id: str, owner_id: str, new_owner: str) -> None:
+    """Gives the files of a draft to its post."""
+    ...
+
+
+# Into places that no file has, so that each can take its new one afterwards.
+@sql.run(f"UPDATE media SET position = position + {BEYOND_PLACES} WHERE owner_id = :owner_id")
+async def clear_places(tx: Tx, owner_id: str) -> None:
+    """Moves the files of a draft out of their places."""
+    ...
+
+
+@sql.run("UPDATE media SET position = :position WHERE account_id = :account_id AND id = :media_id")
+async def set_place(tx: Tx, account_id: str, media_id: str, position: int) -> None:
+    """Gives a file a place among those of its draft."""
+    ...
+
+
+@sql.run("UPDATE media SET alt_text = :alt_text WHERE account_id = :account_id AND id = :media_id")
+async def describe(tx: Tx, account_id: str, media_id: str, alt_text: str | None) -> None:
+    """Changes what is said about a file."""
+    ...
+
+
+@sql.run(
+    f"UPDATE media SET hidden_at = :now, owner_id = '{REMOVED}' || id, position = 0"
+    " WHERE account_id = :account_id AND id = :media_id"
+)
+async def take_from_owner(tx: Tx, account_id: str, media_id: str) -> None:
+    """Hides a file of a draft, to which it belongs no longer."""
     ...
 
 

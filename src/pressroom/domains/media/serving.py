@@ -123,6 +123,8 @@ async def _find_signed(request: Request[Caller], token: str) -> tuple[Media | No
 
 
 async def _may_see(request: Request[Caller], media: ServedMedia, reader: str) -> bool:
+    if media.post_visibility is None and media.clip_visibility is None:
+        return reader == media.account_id  # a file of a draft
     is_clip = media.clip_visibility is not None
     return await request.services.may_see(request.db, reader, media.owner_id, is_clip)
 

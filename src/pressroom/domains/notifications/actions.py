@@ -34,6 +34,7 @@ async def notify(
     webhook_id: str | None = None,
     key_id: str | None = None,
     case_id: str | None = None,
+    draft_id: str | None = None,
 ) -> None:
     """Notifies the account, unless the actor is the account itself, or one that it must not or will not hear of.
 
@@ -47,7 +48,7 @@ async def notify(
         account_id=account_id,
         notification_type=notification_type,
         actor_id=actor_id,
-        subjects=Subjects(post_id, comment_id, webhook_id, key_id, case_id),
+        subjects=Subjects(post_id, comment_id, webhook_id, key_id, case_id, draft_id),
     )
 
 

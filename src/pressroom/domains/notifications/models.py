@@ -36,6 +36,7 @@ class NotificationType(StrEnum):
     MODERATION = "moderation"
     REPORT_MADE = "report.made"
     REPORT_DECIDED = "report.decided"
+    DRAFT_REFUSED = "draft.refused"
 
 
 class Way(StrEnum):
@@ -47,7 +48,12 @@ class Way(StrEnum):
 
 
 BY_MAIL: Final = frozenset(
-    {NotificationType.WEBHOOK_DISABLED, NotificationType.KEY_REVOKED, NotificationType.KEY_EXPIRING}
+    {
+        NotificationType.WEBHOOK_DISABLED,
+        NotificationType.KEY_REVOKED,
+        NotificationType.KEY_EXPIRING,
+        NotificationType.DRAFT_REFUSED,
+    }
 )
 """The types that are mailed unless the account chooses otherwise."""
 
@@ -72,6 +78,7 @@ class Subjects(msgspec.Struct, frozen=True):
     webhook_id: str | None = None
     key_id: str | None = None
     case_id: str | None = None  # of a report
+    draft_id: str | None = None
 
 
 class Bundle(msgspec.Struct, frozen=True):
@@ -93,6 +100,7 @@ class Notification(msgspec.Struct):
     webhook_id: str | None
     key_id: str | None
     case_id: str | None
+    draft_id: str | None
     others: int  # further accounts that liked or bounced the post
     actor_id: str | None  # the account that caused it, with the next four fields
     username: str | None

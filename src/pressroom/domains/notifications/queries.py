@@ -42,8 +42,9 @@ COUNT_UNREAD: Final = Query(
 )
 
 _INSERT: Final = (
-    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, comment_id, webhook_id, key_id, case_id, mail,"
-    " created_at) SELECT :id, :account_id, :type, :actor_id, :post_id, :comment_id, :webhook_id, :key_id, :case_id,"
+    "INSERT INTO notifications (id, account_id, type, actor_id, post_id, comment_id, webhook_id, key_id, case_id,"
+    " draft_id, mail, created_at) SELECT :id, :account_id, :type, :actor_id, :post_id, :comment_id, :webhook_id,"
+    " :key_id, :case_id, :draft_id,"
     " CASE WHEN way = 'mail' THEN 'wanted' END, CAST(:now AS BIGINT) FROM (SELECT coalesce((SELECT s.way"
     " FROM notification_settings s WHERE s.account_id = :account_id AND s.type = :type), :usual) AS way) AS chosen"
     f" WHERE way <> 'off' AND NOT {blocks_sql(':account_id', ':actor_id')}"
@@ -153,6 +154,7 @@ async def forget_case(tx: Tx, case_id: str) -> None:
 
 @sql.all(
     "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.comment_id, n.webhook_id, n.key_id, n.case_id,"
+    " n.draft_id,"
     f" {OTHERS} AS others, a.id AS actor_id, a.username, a.display_name, a.avatar_token,"
     f" coalesce(a.verified, FALSE) AS verified, {HIDDEN} AS hidden"
     " FROM notifications n LEFT JOIN accounts a ON a.id = n.actor_id"

@@ -30,7 +30,7 @@ class NotificationOut(msgspec.Struct, rename="camel"):
             "operator, or the service itself, took a key back. key.expiring: a key expires in seven days. moderation: "
             "an admin decided about something of the account's; GET /api/decisions has the reason. report.made: for "
             "admins, something waits for a decision. report.decided: an admin decided about something that the account "
-            "reported."
+            "reported. draft.refused: a scheduled post could not be published; the draft says why."
         ),
     ]
     created_at: Time
@@ -47,6 +47,7 @@ class NotificationOut(msgspec.Struct, rename="camel"):
     webhook_id: Annotated[str | None, Meta(description="The webhook endpoint that was disabled.")]
     key_id: Annotated[str | None, Meta(description="The key that was revoked, or expires.")]
     case_id: Annotated[str | None, Meta(description="Of report.made: the case that waits for a decision.")]
+    draft_id: Annotated[str | None, Meta(description="Of draft.refused: the draft.")]
     actor: Annotated[
         AuthorOut | None, Meta(description="Who caused it; of likes and bounces, the last one. Null: the service.")
     ]
@@ -64,6 +65,7 @@ class NotificationOut(msgspec.Struct, rename="camel"):
             webhook_id=None,
             key_id=None,
             case_id=None,
+            draft_id=None,
             actor=AuthorOut.example(),
             others=0,
         )
@@ -118,6 +120,7 @@ class NotificationSettings(msgspec.Struct):
     moderation: Way
     report_made: Way = msgspec.field(name="report.made")
     report_decided: Way = msgspec.field(name="report.decided")
+    draft_refused: Way = msgspec.field(name="draft.refused")
 
     @classmethod
     def of(cls, ways: Mapping[NotificationType, Way]) -> Self:
@@ -149,6 +152,7 @@ class EditNotificationSettings(Body, rename=None):
     moderation: Way | msgspec.UnsetType = msgspec.UNSET
     report_made: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="report.made")
     report_decided: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="report.decided")
+    draft_refused: Way | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="draft.refused")
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if all(getattr(self, name) is msgspec.UNSET for name in self.__struct_fields__):
@@ -187,6 +191,7 @@ def notification_shape(notification: Notification, base_url: str) -> Notificatio
         webhook_id=notification.webhook_id,
         key_id=notification.key_id,
         case_id=notification.case_id if notification.type == NotificationType.REPORT_MADE else None,
+        draft_id=notification.draft_id,
         actor=actor,
         others=max(0, notification.others),
     )

@@ -72,6 +72,9 @@ class Archive:
 
 
 _MEDIA: Final = next(section for section in copied.SECTIONS if section.name == "media")
+_STORED_AS_JSON: Final = {"log": "detail", "drafts": "fields"}
+"""Columns that hold JSON, by their sections."""
+
 _NOTIFICATIONS: Final = next(section for section in copied.SECTIONS if section.name == "notifications")
 
 
@@ -119,8 +122,9 @@ def encode(section: Section, row: Any) -> bytes:
     values = shown(row)
     if section is _MEDIA:
         values["file"] = file_name(row)
-    if section.name == "log":
-        values["detail"] = msgspec.json.decode(row.detail)
+    if section.name in _STORED_AS_JSON:
+        name = _STORED_AS_JSON[section.name]
+        values[name] = msgspec.json.decode(values[name])
     return msgspec.json.encode(values)
 
 

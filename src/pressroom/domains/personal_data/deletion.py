@@ -16,6 +16,7 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.queries import erase_addresses, erase_entries
 from pressroom.domains.clips.queries import erase_clips
 from pressroom.domains.comments.queries import clear_keys
+from pressroom.domains.drafts.actions import erase_drafts
 from pressroom.domains.explore.queries.exclusions import erase_exclusions
 from pressroom.domains.follows.actions import TOGETHER, end_follows
 from pressroom.domains.follows.queries import erase_blocks, erase_mutes
@@ -87,6 +88,7 @@ KINDS: Final[tuple[tuple[Kind, int], ...]] = (
     (erase_addresses, ROWS),
     (erase_invitations, ROWS),
     (erase_clips, ROWS),
+    (erase_drafts, ROWS),
     (erase_mentions, ROWS),
     (media.hide_of_account, ROWS),
 )

@@ -81,7 +81,8 @@ BARE: Final = PostFields(
 class NewPost(msgspec.Struct):
     """A post to create.
 
-    `forced_link` is the page of a link card that the author chose, in its normalised spelling.
+    `forced_link` is the page of a link card that the author chose, in its normalised spelling. `media` are new files;
+    `files_of` is the draft whose files it takes over, if it has any.
     """
 
     content: ParsedText | None
@@ -89,11 +90,17 @@ class NewPost(msgspec.Struct):
     poll: NewPoll | None = None
     forced_link: str | None = None
     media: list[NewMedia] = msgspec.field(default_factory=list[NewMedia])
+    files_of: str | None = None
+
+    @property
+    def has_media(self) -> bool:
+        """Returns whether the post has files."""
+        return bool(self.media) or self.files_of is not None
 
     @property
     def card_url(self) -> str | None:
         """Returns the page of the post's link card; None for a post with media (docs/previews.md#the-linked-page)."""
-        if self.media:
+        if self.has_media:
             return None
         return self.forced_link or (self.content.link if self.content else None)
 

@@ -34,7 +34,7 @@ def describe_operation(route: Route[C], schemas: Schemas, refusals: Refusals, ba
         ),
     }
     if isinstance(route.access, Keyed) and route.access.scope:
-        operation["x-required-scope"] = route.access.scope
+        operation["x-required-scope"] = " ".join(route.access.scopes)
     if (security := _security(route.access)) != USUAL_SECURITY:
         operation["security"] = security
     if parameters := _parameters(route):
@@ -68,10 +68,10 @@ def _who(access: Access) -> str:
             return "For everybody, signed in or not, and for any active API key, whatever its scopes."
         case Keyed(scope=None):
             return "For any active API key, whatever its scopes, or a session."
-        case Keyed(scope=scope, key_only=True):
-            return f"For an API key with the scope `{scope}`."
-        case Keyed(scope=scope):
-            return f"For an API key with the scope `{scope}`, or a session."
+        case Keyed():
+            noun = "scope" if access.also is None else "scopes"
+            scopes = " and ".join(f"`{each}`" for each in access.scopes)
+            return f"For an API key with the {noun} {scopes}{'' if access.key_only else ', or a session'}."
         case Anyone():
             return "For everybody, signed in or not. An API key is refused."
         case Public():

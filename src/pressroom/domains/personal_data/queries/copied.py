@@ -92,6 +92,19 @@ class CopiedClip(msgspec.Struct):
     key_id: str | None
 
 
+class CopiedDraft(msgspec.Struct):
+    id: str
+    state: str
+    fields: str
+    publish_at: int | None
+    refusal: str | None
+    post_id: str | None
+    needs_approval: bool
+    created_at: int
+    updated_at: int
+    key_id: str | None
+
+
 class CopiedMedia(msgspec.Struct):
     id: str
     belongs_to: str
@@ -258,6 +271,12 @@ LIST_CLIPS: Final = Query(
     f" WHERE deleted_at IS NULL AND {_NEXT}",
 )
 
+LIST_DRAFTS: Final = Query(
+    CopiedDraft,
+    "SELECT id, state, fields, publish_at, refusal, post_id, needs_approval, created_at, updated_at, key_id FROM drafts"
+    f" WHERE {_NEXT}",
+)
+
 LIST_MEDIA: Final = Query(
     CopiedMedia,
     "SELECT id, owner_id AS belongs_to, kind, alt_text, status, size_bytes, created_at FROM media"
@@ -370,6 +389,7 @@ SECTIONS: Final = (
     Section("audiences", LIST_AUDIENCES, ("post_id", "account_id")),
     Section("polls", LIST_POLLS, ("post_id", "position")),
     Section("clips", LIST_CLIPS, BY_ID),
+    Section("drafts", LIST_DRAFTS, BY_ID),
     Section("media", LIST_MEDIA, BY_ID),
     Section("comments", LIST_COMMENTS, BY_ID),
     Section("likes", LIST_LIKES, BY_POST),

@@ -14,6 +14,7 @@ from pressroom.domains.hubs.models import Hub
 from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
 from pressroom.domains.limits.allowance import Allowance
 from pressroom.domains.media.actions import attach_media, take_storage
+from pressroom.domains.media.queries import move_to_owner
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.posts.actions.edit import delete_post
@@ -49,9 +50,11 @@ async def publish_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowanc
     await take_storage(tx, caller.account.id, "media", new.media, allowance.storage)
     await spend_quota(tx, caller, allowance)
     post = new_post(tx, caller, PostType.POST, new.content, new.fields, hub)
-    post.has_poll, post.has_media = new.poll is not None, bool(new.media)
+    post.has_poll, post.has_media = new.poll is not None, new.has_media
     post.preview_url, post.preview_forced = new.card_url, new.forced_link is not None
     await save_and_emit(tx, post, new.content)
+    if new.files_of is not None:
+        await move_to_owner(tx, post.account_id, new.files_of, post.id)
     await attach_media(tx, post.account_id, post.id, new.media)
     if new.poll is not None:
         await _attach_poll(tx, post.id, new.poll)

@@ -1,0 +1,1 @@
+"""Drafts and scheduled posts (docs/drafts.md)."""
