@@ -118,6 +118,32 @@ export interface CreateComment {
   media?: MediaIn | null
 }
 
+/** A new draft. Every field is optional: it may be empty until it is published. */
+export interface CreateDraft {
+  /** The text. A draft may have none yet; null clears it. */
+  content?: string | null
+  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
+  visibility?: Visibility | null
+  location?: LocationIn | null
+  /** The hub to publish into. Membership counts when it is published. */
+  hubId?: string | null
+  poll?: PollIn | null
+  /** The page whose card is shown, instead of the content's first link. */
+  linkPreviewUrl?: string | null
+  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone. */
+  comments?: Commenters | null
+  /** The allowlist of a CUSTOM post. Signed in alone. */
+  usernames?: Array<string> | null
+  /** The files to keep, of those uploaded to it, in their new order. Others are removed. */
+  mediaIds?: Array<string> | null
+  /** What each file shows, in their order; empty: nothing said. */
+  altText?: Array<string> | null
+  /** When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled. */
+  publishAt?: string | null
+  /** Whether a person has to publish or schedule it, signed in. */
+  needsApproval?: boolean | null
+}
+
 /** A new post. */
 export interface CreatePost {
   /** The text. Needed: more than white space. Counted in code points after NFC. */
@@ -174,6 +200,93 @@ export interface Deleted {
   message: string
   /** Opaque; sorts by time of creation. */
   id: string
+}
+
+/** The draft that was deleted. */
+export interface DeletedDraft {
+  message: string
+  /** Opaque; sorts by time of creation. */
+  id: string
+}
+
+/** A draft. */
+export interface Draft {
+  /** Opaque; sorts by time of creation. */
+  id: string
+  /** Grows with each change. A change names the version that it changes. */
+  version: number
+  createdAt: string
+  updatedAt: string
+  /** When it is, or was to be, published; null: not scheduled. */
+  publishAt: string | null
+  needsApproval: boolean
+  /** draft: it waits for somebody to publish or schedule it. scheduled: it is published at `publishAt`. refused: it could not be published then, `refusal` says why. published: `postId` is its post. */
+  state: DraftState
+  /** Of a refused draft: why, in words. */
+  refusal: string | null
+  /** Of a published draft: its post. */
+  postId: string | null
+  content: string | null
+  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
+  visibility: Visibility
+  location: Location | null
+  hubId: string | null
+  poll: DraftPoll | null
+  linkPreviewUrl: string | null
+  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. */
+  comments: Commenters
+  /** The allowlist of a CUSTOM post. */
+  usernames: Array<string>
+  mediaIds: Array<string>
+  /** Those files, for the owner alone. */
+  media: Array<MediaEntry>
+  /** The key that made the draft; null: made with a session. */
+  sourceApiKey: SourceKey | null
+}
+
+/** A page of drafts, newest first. */
+export interface DraftList {
+  drafts: Array<Draft>
+  /** The cursor of the next page; null on the last. */
+  nextCursor: string | null
+}
+
+/** The poll of a draft, in the shape in which it is given. */
+export interface DraftPoll {
+  question: string | null
+  options: Array<string>
+  multiple: boolean
+  durationMinutes: number
+}
+
+export type DraftState = 'draft' | 'scheduled' | 'refused' | 'published'
+
+/** Changes to a draft. Fields that are not given stay as they are, and null clears a field. */
+export interface EditDraft {
+  /** The version that this changes; another is a 409. */
+  version: number
+  /** The text. A draft may have none yet; null clears it. */
+  content?: string | null
+  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
+  visibility?: Visibility | null
+  location?: LocationIn | null
+  /** The hub to publish into. Membership counts when it is published. */
+  hubId?: string | null
+  poll?: PollIn | null
+  /** The page whose card is shown, instead of the content's first link. */
+  linkPreviewUrl?: string | null
+  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone. */
+  comments?: Commenters | null
+  /** The allowlist of a CUSTOM post. Signed in alone. */
+  usernames?: Array<string> | null
+  /** The files to keep, of those uploaded to it, in their new order. Others are removed. */
+  mediaIds?: Array<string> | null
+  /** What each file shows, in their order; empty: nothing said. */
+  altText?: Array<string> | null
+  /** When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled. */
+  publishAt?: string | null
+  /** Whether a person has to publish or schedule it, signed in. */
+  needsApproval?: boolean | null
 }
 
 /** Changes to a post: at least one field. A field that is not given stays as it is. */
@@ -416,9 +529,17 @@ export interface Problem {
   requiredScope?: string
   /** On 400 and 422: every fault that was found. */
   details?: Array<Fault>
+  /** On a 409 of a draft: the draft as it stands. */
+  draft?: unknown
 }
 
 export type ProcessingStatus = 'PROCESSING' | 'READY' | 'FAILED'
+
+/** The draft to publish. */
+export interface PublishDraft {
+  /** When it is given: another version is a 409. */
+  version?: number | null
+}
 
 /** The key that was revoked, and by whom. */
 export interface Revocation {

@@ -11,6 +11,8 @@ Code = str
 
 Commenters = Literal["everyone", "followers", "nobody"]
 
+DraftState = Literal["draft", "scheduled", "refused", "published"]
+
 Limit = str
 
 MediaEntryType = Literal["image", "gif", "video"]
@@ -146,6 +148,33 @@ class CreateComment(TypedDict, total=False):
     media: MediaIn | None
 
 
+class CreateDraft(TypedDict, total=False):
+    """A new draft. Every field is optional: it may be empty until it is published."""
+
+    content: str | None
+    """The text. A draft may have none yet; null clears it."""
+    visibility: Visibility | None
+    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
+    location: LocationIn | None
+    hubId: str | None
+    """The hub to publish into. Membership counts when it is published."""
+    poll: PollIn | None
+    linkPreviewUrl: str | None
+    """The page whose card is shown, instead of the content's first link."""
+    comments: Commenters | None
+    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone."""
+    usernames: list[str] | None
+    """The allowlist of a CUSTOM post. Signed in alone."""
+    mediaIds: list[str] | None
+    """The files to keep, of those uploaded to it, in their new order. Others are removed."""
+    altText: list[str] | None
+    """What each file shows, in their order; empty: nothing said."""
+    publishAt: str | None
+    """When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled."""
+    needsApproval: bool | None
+    """Whether a person has to publish or schedule it, signed in."""
+
+
 class _CreatePostRequired(TypedDict):
     content: str
     """The text. Needed: more than white space. Counted in code points after NFC."""
@@ -210,6 +239,99 @@ class Deleted(TypedDict):
     message: str
     id: str
     """Opaque; sorts by time of creation."""
+
+
+class DeletedDraft(TypedDict):
+    """The draft that was deleted."""
+
+    message: str
+    id: str
+    """Opaque; sorts by time of creation."""
+
+
+class Draft(TypedDict):
+    """A draft."""
+
+    id: str
+    """Opaque; sorts by time of creation."""
+    version: int
+    """Grows with each change. A change names the version that it changes."""
+    createdAt: str
+    updatedAt: str
+    publishAt: str | None
+    """When it is, or was to be, published; null: not scheduled."""
+    needsApproval: bool
+    state: DraftState
+    """draft: it waits for somebody to publish or schedule it. scheduled: it is published at `publishAt`. refused: it could not be published then, `refusal` says why. published: `postId` is its post."""
+    refusal: str | None
+    """Of a refused draft: why, in words."""
+    postId: str | None
+    """Of a published draft: its post."""
+    content: str | None
+    visibility: Visibility
+    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
+    location: Location | None
+    hubId: str | None
+    poll: DraftPoll | None
+    linkPreviewUrl: str | None
+    comments: Commenters
+    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else."""
+    usernames: list[str]
+    """The allowlist of a CUSTOM post."""
+    mediaIds: list[str]
+    media: list[MediaEntry]
+    """Those files, for the owner alone."""
+    sourceApiKey: SourceKey | None
+    """The key that made the draft; null: made with a session."""
+
+
+class DraftList(TypedDict):
+    """A page of drafts, newest first."""
+
+    drafts: list[Draft]
+    nextCursor: str | None
+    """The cursor of the next page; null on the last."""
+
+
+class DraftPoll(TypedDict):
+    """The poll of a draft, in the shape in which it is given."""
+
+    question: str | None
+    options: list[str]
+    multiple: bool
+    durationMinutes: int
+
+
+class _EditDraftRequired(TypedDict):
+    version: int
+    """The version that this changes; another is a 409."""
+
+
+class EditDraft(_EditDraftRequired, total=False):
+    """Changes to a draft. Fields that are not given stay as they are, and null clears a field."""
+
+    content: str | None
+    """The text. A draft may have none yet; null clears it."""
+    visibility: Visibility | None
+    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
+    location: LocationIn | None
+    hubId: str | None
+    """The hub to publish into. Membership counts when it is published."""
+    poll: PollIn | None
+    linkPreviewUrl: str | None
+    """The page whose card is shown, instead of the content's first link."""
+    comments: Commenters | None
+    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone."""
+    usernames: list[str] | None
+    """The allowlist of a CUSTOM post. Signed in alone."""
+    mediaIds: list[str] | None
+    """The files to keep, of those uploaded to it, in their new order. Others are removed."""
+    altText: list[str] | None
+    """What each file shows, in their order; empty: nothing said."""
+    publishAt: str | None
+    """When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled."""
+    needsApproval: bool | None
+    """Whether a person has to publish or schedule it, signed in."""
 
 
 class EditPost(TypedDict, total=False):
@@ -474,6 +596,15 @@ class Problem(_ProblemRequired, total=False):
     """On `Missing required scope`: the scope that the key lacks."""
     details: list[Fault]
     """On 400 and 422: every fault that was found."""
+    draft: object
+    """On a 409 of a draft: the draft as it stands."""
+
+
+class PublishDraft(TypedDict, total=False):
+    """The draft to publish."""
+
+    version: int | None
+    """When it is given: another version is a 409."""
 
 
 class Revocation(TypedDict):

@@ -141,6 +141,7 @@ PROBLEM_FIELDS: Final = {
     "limit": "On 429: the limit that was reached.",
     "requiredScope": "On `Missing required scope`: the scope that the key lacks.",
     "details": "On 400 and 422: every fault that was found.",
+    "draft": "On a 409 of a draft: the draft as it stands.",
 }
 FIELD_ERROR_PROPERTIES: Final = {
     "field": "A dotted path into the body, list items as `media[2]`; `body` for a fault of the whole, "
