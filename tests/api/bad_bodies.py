@@ -441,4 +441,7 @@ def _put(body: Any, path: str, value: object) -> None:
     *way, last = steps(path)
     for step in way:
         body = body[step]
-    body[last] = value
+    if last == len(body) and isinstance(body, list):
+        body.append(value)
+    else:
+        body[last] = value

@@ -383,7 +383,7 @@ DRAFT: Fields = {
             items([READER], "nobody{}".format, 0, 1000, null=TAKEN),
             {"one twice, in another case": ([READER, READER.upper()], bad("duplicate", "[1]"))},
         ),
-        good=None,
+        good=[],
     ),
     "usernames[0]": text(30, null=TYPE),
     "mediaIds": replace(
@@ -398,11 +398,11 @@ DRAFT: Fields = {
             ),
             {"one twice": (["a", "b", "a"], bad("duplicate", "[2]"))},
         ),
-        good=None,
+        good=[],
     ),
     "mediaIds[0]": text(26, null=TYPE, empty=NO_FILE, blank=NO_FILE, fine=NO_FILE),
     "altText": replace(
-        items(["all red"], "all red {}".format, 0, 10, null=TAKEN, full=Said(422, (("[0]", "too_many"),))), good=None
+        items(["all red"], "all red {}".format, 0, 10, null=TAKEN, full=Said(422, (("[0]", "too_many"),))), good=[]
     ),
     "altText[0]": text(1_500, null=TYPE, empty=TOO_MANY, blank=TOO_MANY, fine=TOO_MANY),
     "publishAt": formatted(

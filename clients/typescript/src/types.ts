@@ -120,6 +120,8 @@ export interface CreateComment {
 
 /** A new draft. Every field is optional: it may be empty until it is published. */
 export interface CreateDraft {
+  /** Whether a person has to publish or schedule it, signed in. */
+  needsApproval?: boolean | null
   /** The text. A draft may have none yet; null clears it. */
   content?: string | null
   /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
@@ -140,8 +142,6 @@ export interface CreateDraft {
   altText?: Array<string> | null
   /** When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled. */
   publishAt?: string | null
-  /** Whether a person has to publish or schedule it, signed in. */
-  needsApproval?: boolean | null
 }
 
 /** A new post. */
@@ -265,6 +265,8 @@ export type DraftState = 'draft' | 'scheduled' | 'refused' | 'published'
 export interface EditDraft {
   /** The version that this changes; another is a 409. */
   version: number
+  /** Whether a person has to publish or schedule it, signed in. */
+  needsApproval?: boolean | null
   /** The text. A draft may have none yet; null clears it. */
   content?: string | null
   /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
@@ -285,8 +287,6 @@ export interface EditDraft {
   altText?: Array<string> | null
   /** When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled. */
   publishAt?: string | null
-  /** Whether a person has to publish or schedule it, signed in. */
-  needsApproval?: boolean | null
 }
 
 /** Changes to a post: at least one field. A field that is not given stays as it is. */

@@ -151,6 +151,8 @@ class CreateComment(TypedDict, total=False):
 class CreateDraft(TypedDict, total=False):
     """A new draft. Every field is optional: it may be empty until it is published."""
 
+    needsApproval: bool | None
+    """Whether a person has to publish or schedule it, signed in."""
     content: str | None
     """The text. A draft may have none yet; null clears it."""
     visibility: Visibility | None
@@ -171,8 +173,6 @@ class CreateDraft(TypedDict, total=False):
     """What each file shows, in their order; empty: nothing said."""
     publishAt: str | None
     """When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled."""
-    needsApproval: bool | None
-    """Whether a person has to publish or schedule it, signed in."""
 
 
 class _CreatePostRequired(TypedDict):
@@ -310,6 +310,8 @@ class _EditDraftRequired(TypedDict):
 class EditDraft(_EditDraftRequired, total=False):
     """Changes to a draft. Fields that are not given stay as they are, and null clears a field."""
 
+    needsApproval: bool | None
+    """Whether a person has to publish or schedule it, signed in."""
     content: str | None
     """The text. A draft may have none yet; null clears it."""
     visibility: Visibility | None
@@ -330,8 +332,6 @@ class EditDraft(_EditDraftRequired, total=False):
     """What each file shows, in their order; empty: nothing said."""
     publishAt: str | None
     """When to publish it: ISO 8601 with a zone, up to a year ahead. null: it is not scheduled."""
-    needsApproval: bool | None
-    """Whether a person has to publish or schedule it, signed in."""
 
 
 class EditPost(TypedDict, total=False):

@@ -209,8 +209,8 @@ def _check_signed_in(request: Request[Caller], body: DraftBody) -> None:
     if request.caller.key is None:
         return
     message = "A key cannot set this. Set it signed in."
-    given = {"comments": body.comments or msgspec.UNSET, "usernames": body.usernames}
-    found = [FieldError(name, Code.NOT_ALLOWED, message) for name, value in given.items() if value is not msgspec.UNSET]
+    given = {"comments": body.comments, "usernames": body.usernames}
+    found = [FieldError(name, Code.NOT_ALLOWED, message) for name, value in given.items() if value]
     if found:
         raise Invalid(found)
 

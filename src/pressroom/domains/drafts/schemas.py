@@ -37,6 +37,9 @@ _MEDIA_ID: Final = Meta(max_length=26)
 class DraftBody(Body, kw_only=True):
     """The fields of a draft that can be given. null clears a field, as if it had never been given."""
 
+    needs_approval: (
+        Annotated[bool, Meta(description="Whether a person has to publish or schedule it, signed in.")] | UnsetType
+    ) = UNSET
     content: (
         Annotated[str, Meta(max_length=5000, description="The text. A draft may have none yet; null clears it.")]
         | None
@@ -101,9 +104,6 @@ class DraftBody(Body, kw_only=True):
         ]
         | None
         | UnsetType
-    ) = UNSET
-    needs_approval: (
-        Annotated[bool, Meta(description="Whether a person has to publish or schedule it, signed in.")] | UnsetType
     ) = UNSET
 
     def field_errors(self, now: int) -> Iterator[FieldError]:

@@ -45,7 +45,7 @@ class CreateKey(Body):
         list[Scope],
         Meta(
             min_length=1,
-            max_length=6,
+            max_length=len(Scope),
             description="What the key may do, one scope per kind of operation.",
             extra_json_schema={"uniqueItems": True},
         ),
