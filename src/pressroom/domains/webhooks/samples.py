@@ -4,10 +4,11 @@ import msgspec
 
 from pressroom.clock import SECOND
 from pressroom.db import Tx
+from pressroom.domains.events.envelope import envelope
 from pressroom.domains.keys.models import ApiKey
 from pressroom.domains.webhooks.actions.endpoints import get_with_key
 from pressroom.domains.webhooks.attempts import USER_AGENT
-from pressroom.domains.webhooks.envelope import envelope, new_envelope_id, request_headers, sign
+from pressroom.domains.webhooks.envelope import new_envelope_id, request_headers, sign, sign_standard
 from pressroom.domains.webhooks.events import EVENT_DATA
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.domains.webhooks.overview_schemas import SampleOut
@@ -27,9 +28,11 @@ async def read_samples(
 def samples(secret: str, account_id: str, now: int) -> list[SampleOut]:
     """Returns a message of each kind of event with example data, signed at `now` (milliseconds)."""
     found: list[SampleOut] = []
+    at = now // SECOND
     for data in EVENT_DATA:
         envelope_id = new_envelope_id()
         body = envelope(envelope_id, new_id(now, account_id), data.event, msgspec.json.encode(data.example()).decode())
-        headers = request_headers(data.event, envelope_id, USER_AGENT, sign(secret, now // SECOND, body))
+        signatures = sign(secret, at, body), sign_standard(secret, envelope_id, at, body)
+        headers = request_headers(data.event, envelope_id, USER_AGENT, *signatures)
         found.append(SampleOut(data.event, headers, body.decode()))
     return found
