@@ -299,6 +299,27 @@ export interface EditPost {
   comments?: Commenters | null
 }
 
+/** An event as a key reads it: the same bytes at every reading. */
+export interface Envelope {
+  /** The kind of event. */
+  event: EventType
+  /** The same at every reading by this key: drop known ids. */
+  id: string
+  /** When it happened. */
+  created_at: string
+  /** As in the webhook of this kind. */
+  data: Record<string, unknown>
+}
+
+/** Events that follow a cursor, oldest first. */
+export interface EventList {
+  events: Array<Envelope>
+  /** `after` of the next request. Store it once these events are handled. */
+  cursor: string
+}
+
+export type EventType = 'post.created' | 'postclip.created' | 'comment.created' | 'apikey.revoked' | 'webhook.test'
+
 /** One thing wrong with a request: where (`location.latitude`, `media[2]`, `body`), what, and what to do. */
 export interface Fault {
   /** A dotted path into the body, list items as `media[2]`; `body` for a fault of the whole, `header.Idempotency-Key` for a header, a parameter's name for a parameter. */
@@ -527,6 +548,8 @@ export interface Problem {
   limit?: Limit
   /** On `Missing required scope`: the scope that the key lacks. */
   requiredScope?: string
+  /** On `Cursor expired`: the cursor before the oldest event that is kept. */
+  oldest?: string
   /** On 400 and 422: every fault that was found. */
   details?: Array<Fault>
   /** On a 409 of a draft: the draft as it stands. */

@@ -13,6 +13,8 @@ Commenters = Literal["everyone", "followers", "nobody"]
 
 DraftState = Literal["draft", "scheduled", "refused", "published"]
 
+EventType = Literal["post.created", "postclip.created", "comment.created", "apikey.revoked", "webhook.test"]
+
 Limit = str
 
 MediaEntryType = Literal["image", "gif", "video"]
@@ -345,6 +347,27 @@ class EditPost(TypedDict, total=False):
     """Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone."""
 
 
+class Envelope(TypedDict):
+    """An event as a key reads it: the same bytes at every reading."""
+
+    event: EventType
+    """The kind of event."""
+    id: str
+    """The same at every reading by this key: drop known ids."""
+    created_at: str
+    """When it happened."""
+    data: dict[str, object]
+    """As in the webhook of this kind."""
+
+
+class EventList(TypedDict):
+    """Events that follow a cursor, oldest first."""
+
+    events: list[Envelope]
+    cursor: str
+    """`after` of the next request. Store it once these events are handled."""
+
+
 class Fault(TypedDict):
     """One thing wrong with a request: where (`location.latitude`, `media[2]`, `body`), what, and what to do."""
 
@@ -594,6 +617,8 @@ class Problem(_ProblemRequired, total=False):
     """On 429: the limit that was reached."""
     requiredScope: str
     """On `Missing required scope`: the scope that the key lacks."""
+    oldest: str
+    """On `Cursor expired`: the cursor before the oldest event that is kept."""
     details: list[Fault]
     """On 400 and 422: every fault that was found."""
     draft: object
