@@ -44,7 +44,7 @@ class Chromium:
         Playwright's event loop is the thread's own for as long as well: tests without a browser run loops of theirs.
         """
         with self._awake():
-            context = self._browser.new_context(base_url=base_url or None, **options)
+            context = self._browser.new_context(base_url=base_url or None, reduced_motion="reduce", **options)
             context.set_default_timeout(MOST_WAIT)
             try:
                 yield Tab(context, base_url)

@@ -207,4 +207,4 @@ def test_reading_prolongs_the_session(actor: MakeActor) -> None:
 
     assert alice.cookie in fetch(alice.server, path, alice).headers["set-cookie"]
     alice.server.clock.advance(SESSION_LIFE - 1)
-    assert visit(alice.server, path, alice).line("summary .handle") == f"@{alice.account.username}"
+    assert visit(alice.server, path, alice).links("header .menu nav")[0][0] == f"@{alice.account.username}"

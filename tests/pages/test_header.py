@@ -50,3 +50,27 @@ def test_signed_out_there_is_nothing_of_an_account(server: LocalServer, alice: A
 )
 def test_initials(name: str, shown: str) -> None:
     assert initials(name) == shown
+
+
+def test_colours_are_those_of_the_system_until_one_chooses(alice: Actor, server: LocalServer) -> None:
+    root = "html[data-theme=dark]"
+    assert page(alice).css_first("html[data-theme]") is None
+
+    answer = alice.web.post("/settings/appearance", data={"theme": "dark"}, headers={"Sec-Fetch-Site": "same-origin"})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/settings/appearance?done=appearance-saved")
+    assert "Max-Age=31536000" in answer.headers["set-cookie"]
+    cookies = {"theme": "dark"}
+    for path in ("/login", f"/@{alice.account.username}", "/nowhere"):
+        shown = LexborHTMLParser(httpx.get(f"{server.base_url}{path}", cookies=cookies).text)
+        assert shown.css_first(root) is not None, path
+    for other in ("sepia", '"><b>', ""):
+        shown = LexborHTMLParser(httpx.get(f"{server.base_url}/login", cookies={"theme": other}).text)
+        assert shown.css_first("html[data-theme]") is None, other
+
+
+def test_unknown_colours_are_refused(alice: Actor) -> None:
+    answer = alice.web.post("/settings/appearance", data={"theme": "sepia"}, headers={"Sec-Fetch-Site": "same-origin"})
+
+    assert answer.status_code == 400
+    assert LexborHTMLParser(answer.text).css_first("#errors a[href='#f-theme']") is not None

@@ -15,7 +15,7 @@ from tests.harness.roomy import ROOMY
 
 SETTINGS = {**ROOMY, "DEV": 1}
 INBOX = "/notifications"
-UNREAD = f"header .places a[href='{INBOX}'] .count"
+UNREAD = f"header .places a[href='{INBOX}'] .tally"
 
 
 def page(actor: Actor, path: str = INBOX) -> LexborHTMLParser:
@@ -130,7 +130,7 @@ def test_acts_on_posts_have_words_links_and_texts(actor: MakeActor) -> None:
 
 def test_admins_see_how_many_reports_wait(actor: MakeActor) -> None:
     alice, bob, admin = actor(), actor(), actor().become_admin()
-    before = page(admin, "/admin").css("nav a[href='/admin/reports'] .count")
+    before = page(admin, "/admin").css("nav a[href='/admin/reports'] .tally")
     waiting = int(before[0].text().split()[0]) if before else 0
     subject = {"type": "post", "id": publish(alice)["id"], "reason": "An address."}
     body_of(bob.web.post("/api/reports", json=subject), 202)
@@ -141,7 +141,7 @@ def test_admins_see_how_many_reports_wait(actor: MakeActor) -> None:
     link = told.css_first(".says a")
     assert link is not None
     assert admin.web.get(link.attributes["href"] or "").status_code == 200
-    assert page(admin, "/admin").css("nav a[href='/admin/reports'] .count")[0].text() == f"{waiting + 1} open"
+    assert page(admin, "/admin").css("nav a[href='/admin/reports'] .tally")[0].text() == f"{waiting + 1} open"
 
 
 def test_settings_are_chosen_on_their_page(actor: MakeActor) -> None:

@@ -109,7 +109,9 @@ def test_search_by_keyboard_on_a_phone(alice: Actor, open_tab: OpenTab, script: 
     tab = open_tab(alice.server, alice, width=320, java_script_enabled=script)
     tab.open("/")
 
-    tab.page.get_by_role("searchbox", name="Search").focus()
+    tab.page.get_by_role("link", name="Search").focus()
+    tab.page.keyboard.press("Enter")
+    tab.page.locator("#q:focus").wait_for()
     tab.page.keyboard.type("findable")
     tab.page.keyboard.press("Enter")
     tab.page.wait_for_url("**/search?q=findable")

@@ -2,7 +2,9 @@
 
 import hashlib
 import unicodedata
+from functools import lru_cache
 from html import escape
+from urllib.parse import quote
 
 from pressroom.errors import NotFound
 from pressroom.web.response import Response
@@ -74,6 +76,16 @@ def draw_avatar(account_id: str, name: str | None = None) -> bytes:
 def draw_hub_avatar(hub_id: str) -> bytes:
     """Returns an SVG whose colour depends on the hub's id."""
     return _GROUP.format(hue=_hue(hub_id)).encode()
+
+
+@lru_cache(4_096)
+def avatar_source(address: str, name: str | None) -> str:
+    """Returns what an `<img>` shows for the avatar at `address`: a drawn one, `…/{id}.svg`, comes within the page."""
+    if not address.endswith(".svg"):
+        return address
+    path, _, drawn = address.removesuffix(".svg").rpartition("/")
+    svg = draw_hub_avatar(drawn) if path.endswith("/hubs") else draw_avatar(drawn, name)
+    return "data:image/svg+xml," + quote(svg, safe=" /:=(),")
 
 
 def _hue(identifier: str) -> int:

@@ -43,7 +43,7 @@ from pressroom.web.multipart_rules import Form, FormSpec, read_texts
 from pressroom.web.observed import observe
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.query import check_known, parse_query
-from pressroom.web.rendering import error_page, hide_address, sign_in_first
+from pressroom.web.rendering import error_page, hide_address, sign_in_first, theme_of
 from pressroom.web.request import Request
 from pressroom.web.response import EndlessBody, Response
 from pressroom.web.response_sending import (
@@ -189,7 +189,7 @@ class Pipeline(Generic[C]):
 
     def _refuse(self, request: Request[C], error: Exception) -> Response:
         """Returns the response to an error, as a page where people read it, and logs what the operator should know."""
-        response = _error_response(request.path, error)
+        response = _error_response(request, error)
         self._note(request, error, response.status)
         return response
 
@@ -210,7 +210,7 @@ class Pipeline(Generic[C]):
             response = await encode(response, request.headers, is_safe=request.is_safe)
         held = held_bytes(response, head=head) if request.is_safe else 0
         if held and not self._budget.take(request.client, held):
-            response, held = _error_response(request.path, _TOO_MANY_LARGE), 0
+            response, held = _error_response(request, _TOO_MANY_LARGE), 0
         if request.key_id is not None:
             self._guards.note_response(request, response)
         if is_small(response):
@@ -347,6 +347,8 @@ def _in_api(path: str) -> bool:
     return path.startswith("/api/") or path == "/api"
 
 
-def _error_response(path: str, error: Exception) -> Response:
+def _error_response(request: Request[C], error: Exception) -> Response:
     """Returns the response to an error: JSON for programs, a page for people."""
-    return error_response(error) if _in_api(path) or path in FOR_PROGRAMS else error_page(error)
+    if _in_api(request.path) or request.path in FOR_PROGRAMS:
+        return error_response(error)
+    return error_page(error, theme_of(request.headers.cookie))

@@ -1,13 +1,14 @@
 """Responses of page routes: pages of the web app, redirections to them, and errors as pages (docs/web-app.md)."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from pressroom.errors import Invalid, PressroomError, TooMany, Unavailable, Unprocessable
 from pressroom.web.asgi import HeaderList
-from pressroom.web.avatars import initials
 from pressroom.web.error_responses import error_response, label_of
+from pressroom.web.headers import cookie_value, session_token
 from pressroom.web.page_forms import FormState, field_errors_for_people, message_for_people
 from pressroom.web.query import parse_query
 from pressroom.web.request import Request
@@ -76,14 +77,29 @@ async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str,
     return {
         "base_url": request.settings.base_url,
         "request_path": request.path,
+        "theme": theme_of(request.headers.cookie),
         "viewer": viewer.username if viewer else None,
         "viewer_avatar": viewer.avatar if viewer else None,
-        "viewer_initials": initials(viewer.display_name) if viewer else "",
+        "viewer_name": viewer.display_name if viewer else None,
         "viewer_is_admin": is_admin,
         "unread": await request.services.count_unread(request.db, account_id or "") if is_counted else 0,
         "open_reports": await request.services.count_reports(request.db) if is_for_admins else 0,
         "has_page": request.services.has_page,
     }
+
+
+class Theme(StrEnum):
+    """Colours that a reader may choose (docs/design.md#colours)."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+def theme_of(cookie: str) -> str:
+    """Returns the colours that the cookie `theme` chooses; "" for those of the system."""
+    theme = cookie_value(cookie, "theme") or ""
+    return theme if theme in {Theme.LIGHT, Theme.DARK} else ""
 
 
 def unchanged(request: Request[Any], version: str) -> Response | None:
@@ -122,7 +138,8 @@ def sign_in_first(request: Request[Any]) -> Response:
     here = f"{request.path}?{request.query}" if request.query else request.path
     if not request.is_safe:
         here = own_path(parse_query(request.query).get("next"), _page_of_form(request, here))
-    return redirect("/login", **({"next": here} if here != "/" else {}))
+    ended = "session-over" if session_token(request.headers.cookie) else None
+    return redirect("/login", done=ended, **({"next": here} if here != "/" else {}))
 
 
 def _page_of_form(request: Request[Any], target: str) -> str:
@@ -145,12 +162,13 @@ def own_path(given: str | None, default: str = "/") -> str:
     return given
 
 
-def error_page(error: BaseException) -> Response:
-    """Returns the response to an error as a page."""
+def error_page(error: BaseException, theme: str = "") -> Response:
+    """Returns the response to an error as a page, in the colours of `theme_of`."""
     status, label = label_of(error)
     as_json = error_response(error)
     known = isinstance(error, PressroomError) and status != 500
     values = {
+        "theme": theme,
         "status": status,
         "heading": label,
         "message": message_for_people(error) if known and isinstance(error, PressroomError) else UNEXPECTED,

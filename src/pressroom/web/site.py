@@ -15,7 +15,9 @@ from pressroom.errors import Unavailable
 from pressroom.web.access import Page, Public
 from pressroom.web.avatars import draw_hub_avatar, drawing, id_of_drawing
 from pressroom.web.codings import CachedBody
-from pressroom.web.rendering import render
+from pressroom.web.json_bodies import Body
+from pressroom.web.page_forms import FormState
+from pressroom.web.rendering import Theme, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import JSON, Response, json_response
 from pressroom.web.routing import Route, Routes
@@ -25,6 +27,7 @@ from pressroom.web.templating import DOCS_POLICY, page
 routes: Final = Routes[Any]()
 
 
+A_YEAR: Final = 365 * 86_400
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
 FOR_A_DAY: Final = (b"cache-control", b"public, max-age=86400")
@@ -115,6 +118,28 @@ async def docs(request: Request[Any]) -> Response:
 async def settings(request: Request[Any]) -> Response:
     """Settings pages and their addresses."""
     return await render(request, "settings/home.html", {})
+
+
+class ChooseTheme(Body):
+    """The colours of pages in one browser."""
+
+    theme: Theme
+
+
+async def show_appearance(request: Request[Any], form: FormState) -> Response:
+    """Returns the page with the choice of colours."""
+    return await render(request, "settings/appearance.html", {}, form=form)
+
+
+@routes.form("/settings/appearance", Page(), show=show_appearance, summary="Choose light or dark")
+async def choose_theme(request: Request[Any], body: ChooseTheme) -> Response:
+    """Keeps the choice in a cookie of this browser."""
+    response = redirect("/settings/appearance", done="appearance-saved")
+    is_secure = request.settings.base_url.startswith("https://")
+    life = A_YEAR if body.theme is not Theme.SYSTEM else 0
+    cookie = f"theme={body.theme}; Path=/; HttpOnly; SameSite=Lax; Max-Age={life}{'; Secure' if is_secure else ''}"
+    response.headers.append((b"set-cookie", cookie.encode()))
+    return response
 
 
 @routes.get("/avatars/hubs/{name}", Public(), summary="A hub's picture")

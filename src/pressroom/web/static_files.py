@@ -12,24 +12,20 @@ from pressroom.web.response import Response
 FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 VENDOR: Final = "vendor/"
 
-JOINED: Final = frozenset({"app", "pressroom", "reading"})
-"""Folders whose style sheets are sent as one, joined in the order of their names: `app/…` as `app.css`."""
-
-
-HOME: Final = ("app.css", "compose.css", "reading.css", "acts.css", "explore.css")
-"""The style sheets of the home page, sent as `home.css`: it has the parts of them all."""
+STYLES: Final = "pressroom"
+"""The folder of style sheets that are sent as one, `pressroom.css`, joined in the order of their names."""
 
 
 @cache
 def static_names() -> tuple[str, ...]:
     """Returns the path of every file below `static/`, as it is sent."""
-    found: list[str] = ["home.css"]
+    found: list[str] = []
     folders = [("", files("pressroom.web") / "static")]
     while folders:
         prefix, folder = folders.pop()
         for entry in folder.iterdir():
             name = f"{prefix}{entry.name}"
-            if name in JOINED:
+            if name == STYLES:
                 found.append(f"{name}.css")
             elif entry.is_dir():
                 folders.append((f"{name}/", entry))
@@ -76,10 +72,8 @@ def _digest(names: list[str]) -> str:
 
 @cache
 def _read(name: str) -> bytes:
-    if name == "home.css":
-        return b"\n".join(map(_read, HOME))
     static = files("pressroom.web").joinpath("static")
-    if (folder := name.removesuffix(".css")) in JOINED:
-        parts = sorted(static.joinpath(folder).iterdir(), key=lambda part: part.name)
+    if name == f"{STYLES}.css":
+        parts = sorted(static.joinpath(STYLES).iterdir(), key=lambda part: part.name)
         return b"\n".join(part.read_bytes() for part in parts)
     return static.joinpath(name).read_bytes()

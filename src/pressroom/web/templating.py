@@ -1,18 +1,20 @@
 """HTML pages: Jinja2 with escaping on, and headers that forbid a page to load anything from elsewhere."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
 import jinja2
+from markupsafe import Markup
 
 from pressroom import __version__
 from pressroom.web import template_filters
 from pressroom.web.asgi import HeaderList
-from pressroom.web.avatars import initials
+from pressroom.web.avatars import avatar_source, initials
 from pressroom.web.page_forms import base_name
 from pressroom.web.response import Response
-from pressroom.web.static_files import static_path
+from pressroom.web.static_files import static_file, static_path
 
 _environment: Final = jinja2.Environment(
     loader=jinja2.PackageLoader("pressroom.web"),
@@ -39,7 +41,37 @@ cast("dict[str, object]", _environment.filters).update(
     }
 )
 
+ICONS: Final = "vendor/lucide/icons.svg"
+ICON_NAMES: Final = tuple(re.findall(r'<symbol id="([^"]+)"', static_file(ICONS).body.decode()))
+
+
+def icon(name: str, label: str = "", *, filled: bool = False) -> Markup:
+    """Returns an icon of the set that `scripts/vendor` chooses (docs/design.md#icons).
+
+    Args:
+        name: One of `ICON_NAMES`. Another one is an error of ours, in a template.
+        label: What it says to those who do not see it, if no words beside it do.
+        filled: Painted over, for something that is on.
+    """
+    if name not in ICON_NAMES:
+        raise ValueError(f"No icon is called {name}.")
+    said = Markup('role="img" aria-label="{}"').format(label) if label else Markup('aria-hidden="true"')
+    return _ICON.format(" filled" if filled else "", said, static_path(ICONS), name)
+
+
+_ICON: Final = Markup('<svg class="icon{}" width="20" height="20" {}><use href="{}#{}"/></svg>')
+_AVATAR: Final = Markup('<img class="avatar" src="{}" width="{}" height="{}" alt="" loading="lazy">')
+
+
+def avatar(address: str, name: str | None, size: int) -> Markup:
+    """Returns the picture of an account or hub, `size` pixels wide. The name stands beside it: it says nothing."""
+    return _AVATAR.format(avatar_source(address, name), size, size)
+
+
 _globals: Final = cast("dict[str, object]", _environment.globals)
+_globals["avatar"] = avatar
+_globals["icon"] = icon
+_globals["icon_names"] = ICON_NAMES
 _globals["static"] = static_path
 _globals["pressroom_version"] = __version__
 

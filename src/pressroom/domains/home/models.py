@@ -28,8 +28,10 @@ class Notice(msgspec.Struct):
     case_id: str | None
     draft_id: str | None
     others: int  # further accounts that liked or bounced the post
-    username: str | None  # this and the next: the account that caused it
+    actor_id: str | None  # this and the next three: the account that caused it
+    username: str | None
     display_name: str | None
+    avatar_token: str | None
     comment: str | None  # this and the next: the comment's text, and the comment at the top of its thread
     thread_id: str | None
     key_label: str | None  # this and the next: the key that was revoked, or expires

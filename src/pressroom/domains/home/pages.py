@@ -7,6 +7,7 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Account, Caller
+from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.clips.schemas import ClipOut, clip_shape
 from pressroom.domains.explore.actions import suggest_people
 from pressroom.domains.explore.models import SuggestedPerson
@@ -208,6 +209,7 @@ async def show_notices(request: Request[Caller], form: FormState) -> Response:
     values: dict[str, object] = {
         "page": page,
         "paths": Permalinks(),
+        "avatar_address": avatar_address,
         "next_page": f"?{page.next_page}" if page.next_page else None,
         "first_page": INBOX if before or read else None,
     }

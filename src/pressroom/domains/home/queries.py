@@ -31,8 +31,9 @@ FIND_FIRST_STEPS: Final = Query(
 _NOTICES: Final = (
     "SELECT n.id, n.type, n.created_at, n.read_at, n.post_id, n.comment_id, n.webhook_id, n.key_id, n.case_id,"
     " n.draft_id,"
-    f" {OTHERS} AS others, a.username, a.display_name, c.content AS comment, c.thread_id, k.label AS key_label,"
-    f" k.expires_at AS key_expires_at, w.url, w.key_id AS webhook_key_id, {HIDDEN} AS hidden FROM notifications n"
+    f" {OTHERS} AS others, a.id AS actor_id, a.username, a.display_name, a.avatar_token, c.content AS comment,"
+    " c.thread_id, k.label AS key_label, k.expires_at AS key_expires_at, w.url, w.key_id AS webhook_key_id,"
+    f" {HIDDEN} AS hidden FROM notifications n"
     " LEFT JOIN accounts a ON a.id = n.actor_id"
     " LEFT JOIN comments c ON c.account_id = n.actor_id AND c.id = n.comment_id"
     " LEFT JOIN api_keys k ON k.id = n.key_id AND k.account_id = n.account_id"
