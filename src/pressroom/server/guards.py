@@ -100,11 +100,11 @@ class PackageGuards(Guards[Caller]):
         refusal = Refusal(now, request.method, request.route, status, response.label, request.client, request.id)
         self._usage.note_refusal(key_id, refusal)
 
-    def once(self, request: Request[Caller], idempotency_key: str | None, body_hash: str) -> Once:
+    def once(self, request: Request[Caller], idempotency_key: str | None, body_hash: str, status: int) -> Once:
         if idempotency_key is None or request.who is None:
-            return OncePerKey(self._db, None)
+            return OncePerKey(self._db, status, None)
         identity = WriteIdentity(request.who.account.id, request.method, request.path, idempotency_key)
-        return OncePerKey(self._db, identity, self._body_hashes.of(body_hash))
+        return OncePerKey(self._db, status, identity, self._body_hashes.of(body_hash))
 
     async def _check_rates(self, request: Request[Caller], bearer: Bearer, access: Access) -> None:
         spent, rates = _spent_by(access), self._limiter.rates

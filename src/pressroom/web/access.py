@@ -148,6 +148,13 @@ class Guards(Protocol[C]):
         """Counts the response to a request whose `key_id` is set."""
         ...
 
-    def once(self, request: Request[C], idempotency_key: str | None, body_hash: str) -> Once:
-        """Returns what carries out the request's write once; `body_hash` is the fingerprint of its body."""
+    def once(self, request: Request[C], idempotency_key: str | None, body_hash: str, status: int) -> Once:
+        """Returns the runner of the request's write.
+
+        Args:
+            request: The request, after its caller was found.
+            idempotency_key: The client's key; None when it sent none.
+            body_hash: The fingerprint of the request's body.
+            status: The status of a successful response.
+        """
         ...

@@ -114,7 +114,7 @@ class FormSubmission(Generic[C]):
         body = decode_typed(self._route.takes or NoFields, given, fields, field_errors, self._clock.now())
         request.form_key, request.files, request.typed = key or "", read.files, shown
         digests = {"": [file.digest for file in read.files]} if read.files else {}
-        request.once = self._guards.once(request, key, typed_fingerprint({**shown, **digests}))
+        request.once = self._guards.once(request, key, typed_fingerprint({**shown, **digests}), self._route.status)
         response = await self._route.run(request, body)
         return await self._handle_reused_key(shown, response) if request.once.body_differs else response
 

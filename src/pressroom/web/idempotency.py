@@ -40,12 +40,11 @@ class Once(Protocol):
         self,
         action: Callable[Concatenate[Tx, P], Awaitable[R]],
         shape: Callable[[R], object],
-        status: int,
         /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Response:
-        """Runs `action(tx, *args)`. Returns `shape(result)` as JSON with `status`, or the stored response."""
+        """Runs `action(tx, *args)`. Returns `shape(result)` as JSON with the route's status, or the stored response."""
         ...
 
 

@@ -295,7 +295,8 @@ class Pipeline(Generic[C]):
                 field_errors += error.field_errors
             if field_errors:
                 raise Invalid(field_errors)
-            request.once = self._guards.once(request, key, "" if key is None else fingerprint(raw, form))
+            body_hash = "" if key is None else fingerprint(raw, form)
+            request.once = self._guards.once(request, key, body_hash, route.status)
             response = await route.run(request, body)
             if route.location is not None:
                 response.headers.append(location_of(route.location, request, response))

@@ -53,7 +53,7 @@ async def save_profile(request: Request[Caller], body: EditProfile) -> Response:
         check_username(body.username, request.settings.reserved_usernames, own=request.caller.account.username)
     try:
         return await request.once.locking(partial(lock_wholly, account_id=request.caller.account.id))(
-            actions.edit_profile, lambda account: account_shape(account, base_url), 200, request.caller, body.profile()
+            actions.edit_profile, lambda account: account_shape(account, base_url), request.caller, body.profile()
         )
     except ConstraintViolated:
         raise Conflict(f"The user name {body.username} was taken at this very moment.") from None

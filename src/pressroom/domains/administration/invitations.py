@@ -188,18 +188,14 @@ async def _make(request: Request[Caller], body: MakeInvitation) -> Response:
         return MadeInvitationOut(**msgspec.structs.asdict(shown), url=f"{base_url}/signup?invite={made[1]}")
 
     return await request.once.hiding("url")(
-        invitations.make, shape, 201, admin_of(request), request.caller.account.id, body.note or None
+        invitations.make, shape, admin_of(request), request.caller.account.id, body.note or None
     )
 
 
 async def _revoke(request: Request[Caller]) -> Response:
     now = request.clock.now()
     return await request.once(
-        invitations.revoke,
-        lambda found: invitation_shape(found, now),
-        200,
-        admin_of(request),
-        request.parameters["id"],
+        invitations.revoke, lambda found: invitation_shape(found, now), admin_of(request), request.parameters["id"]
     )
 
 

@@ -107,7 +107,6 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
     await request.once(
         actions.verify_account,
         record_shape,
-        200,
         admin_of(request),
         request.parameters["username"],
         body.reason,
@@ -121,7 +120,7 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
 async def suspend_account(request: Request[Caller], body: GiveReason) -> Response:
     """Suspends the account like POST /api/admin/accounts/{username}/suspend."""
     username = request.parameters["username"]
-    await request.once(actions.suspend_account, record_shape, 200, admin_of(request), username, body.reason)
+    await request.once(actions.suspend_account, record_shape, admin_of(request), username, body.reason)
     return _done(request, "account-suspended")
 
 
@@ -129,7 +128,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
 async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
     """Restores the account like POST /api/admin/accounts/{username}/restore."""
     username = request.parameters["username"]
-    await request.once(actions.restore_account, record_shape, 200, admin_of(request), username, body.reason)
+    await request.once(actions.restore_account, record_shape, admin_of(request), username, body.reason)
     return _done(request, "account-restored")
 
 
@@ -137,9 +136,7 @@ async def restore_account(request: Request[Caller], body: GiveReason) -> Respons
 async def delete_account(request: Request[Caller], body: DeleteAccount) -> Response:
     """Deletes the account like POST /api/admin/accounts/{username}/delete."""
     username = request.parameters["username"]
-    await request.once(
-        actions.delete_account, record_shape, 200, admin_of(request), username, body.username, body.reason
-    )
+    await request.once(actions.delete_account, record_shape, admin_of(request), username, body.username, body.reason)
     return redirect(ACCOUNTS, done="account-deleted")
 
 

@@ -166,7 +166,6 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
     return await request.once(
         actions.verify_account,
         record_shape,
-        200,
         admin_of(request),
         request.parameters["username"],
         body.reason,
@@ -188,7 +187,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
     """Ends the account's sessions, revokes its keys for this reason, and hides all that it published. Not for accounts
     of admins."""
     username = request.parameters["username"]
-    return await request.once(actions.suspend_account, record_shape, 200, admin_of(request), username, body.reason)
+    return await request.once(actions.suspend_account, record_shape, admin_of(request), username, body.reason)
 
 
 @routes.post(
@@ -203,7 +202,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
 async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
     """Ends a suspension: what the account published is shown again. Its keys stay revoked."""
     username = request.parameters["username"]
-    return await request.once(actions.restore_account, record_shape, 200, admin_of(request), username, body.reason)
+    return await request.once(actions.restore_account, record_shape, admin_of(request), username, body.reason)
 
 
 @routes.post(
@@ -219,7 +218,7 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
     """Deletes the account for good, once its user name was given as well. Not for accounts of admins."""
     username = request.parameters["username"]
     return await request.once(
-        actions.delete_account, record_shape, 200, admin_of(request), username, body.username, body.reason
+        actions.delete_account, record_shape, admin_of(request), username, body.username, body.reason
     )
 
 
@@ -268,11 +267,7 @@ async def try_again(request: Request[Caller]) -> Response:
         message = "Its upload is no longer stored: its owner sends the file again."
         raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, message)])
     return await request.once(
-        actions.retry_job,
-        lambda job: RetriedOut(job.id, job.kind),
-        200,
-        admin_of(request),
-        request.parameters["id"],
+        actions.retry_job, lambda job: RetriedOut(job.id, job.kind), admin_of(request), request.parameters["id"]
     )
 
 
@@ -339,7 +334,6 @@ async def revoke(request: Request[Caller], body: GiveReason) -> Response:
     return await request.once(
         actions.revoke_key,
         lambda key: key_shape(key, now),
-        200,
         admin_of(request),
         path["username"],
         path["keyId"],
@@ -353,7 +347,6 @@ async def disable(request: Request[Caller], body: GiveReason) -> Response:
     return await request.once(
         actions.disable_webhook,
         endpoint_shape,
-        200,
         admin_of(request),
         path["username"],
         path["keyId"],

@@ -74,7 +74,7 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     if await request.once.stored() is None:
         async with staged_uploads(request) as staged:
             draft, allowance = body.draft(staged.files[0]), allowance_of(request.settings)
-            staged.answered(await request.once(actions.publish_clip, _id_of, 201, request.caller, draft, allowance))
+            staged.answered(await request.once(actions.publish_clip, _id_of, request.caller, draft, allowance))
     return redirect("/clips", done="clip-published")
 
 
@@ -96,7 +96,7 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
 async def save_edit(request: Request[Caller], body: EditClip) -> Response:
     """Edits a clip like PATCH /api/clips/{id}."""
     clip_id = request.parameters["id"]
-    await request.once(actions.edit_clip, _id_of, 200, request.caller, clip_id, body.edit())
+    await request.once(actions.edit_clip, _id_of, request.caller, clip_id, body.edit())
     return redirect("/clips", done="clip-edited")
 
 
@@ -109,7 +109,7 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
 @routes.form(f"{ONE}/delete", Page(), show=show_deletion, summary="Delete a clip")
 async def delete_clip(request: Request[Caller], body: NoFields) -> Response:
     """Deletes a clip like DELETE /api/clips/{id}."""
-    await request.once(actions.delete_clip, lambda clip_id: clip_id, 200, request.caller, request.parameters["id"])
+    await request.once(actions.delete_clip, lambda clip_id: clip_id, request.caller, request.parameters["id"])
     return redirect("/clips", done="clip-deleted")
 
 

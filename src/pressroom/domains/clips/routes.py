@@ -71,7 +71,7 @@ async def publish_clip(request: Request[Caller], body: PublishClip) -> Response:
     async with staged_uploads(request) as staged:
         draft, allowance = body.draft(staged.files[0]), allowance_of(request.settings)
         return staged.answered(
-            await request.once(actions.publish_clip, _shown(request), 201, request.caller, draft, allowance)
+            await request.once(actions.publish_clip, _shown(request), request.caller, draft, allowance)
         )
 
 
@@ -118,9 +118,7 @@ async def show_clip(request: Request[Caller]) -> Response:
 async def edit_clip(request: Request[Caller], body: EditClip) -> Response:
     """Replaces the caption, the visibility or both of one of the account's own clips. Where fewer may see it than
     before, its video moves to other addresses."""
-    return await request.once(
-        actions.edit_clip, _shown(request), 200, request.caller, request.parameters["id"], body.edit()
-    )
+    return await request.once(actions.edit_clip, _shown(request), request.caller, request.parameters["id"], body.edit())
 
 
 @routes.delete(
@@ -137,7 +135,6 @@ async def delete_clip(request: Request[Caller]) -> Response:
     return await request.once(
         actions.delete_clip,
         lambda clip_id: DeletedClipOut("Clip deleted", clip_id),
-        200,
         request.caller,
         request.parameters["id"],
     )

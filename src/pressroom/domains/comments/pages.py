@@ -54,9 +54,7 @@ async def show_edit(request: Request[Caller], form: FormState) -> Response:
 @routes.submit("/comment/{id}/edit", Page(), again=show_edit, summary="Edit a comment")
 async def edit(request: Request[Caller], body: EditComment) -> Response:
     """Edits the comment and leads to it."""
-    answer = await request.once(
-        actions.edit_comment, place_of, 200, request.caller, request.parameters["id"], body.content
-    )
+    answer = await request.once(actions.edit_comment, place_of, request.caller, request.parameters["id"], body.content)
     return redirect(msgspec.json.decode(answer.body, type=Place).path)
 
 
@@ -71,5 +69,5 @@ async def show_delete(request: Request[Caller], form: FormState) -> Response:
 @routes.form("/comment/{id}/delete", Page(), show=show_delete, summary="Delete a comment")
 async def delete(request: Request[Caller], body: NoFields) -> Response:
     """Deletes the comment and leads to the comments that are left."""
-    answer = await request.once(actions.delete_comment, place_of, 200, request.caller, request.parameters["id"])
+    answer = await request.once(actions.delete_comment, place_of, request.caller, request.parameters["id"])
     return redirect(f"/post/{msgspec.json.decode(answer.body, type=Place).post_id}#comments")

@@ -43,12 +43,7 @@ async def create_comment(request: Request[Caller], body: CreateComment) -> Respo
     """Comments on a post that the account may see; with parentId, replies to a comment on it. Replies nest as deep
     as you like."""
     return await request.once(
-        actions.add_comment,
-        _shown(request),
-        201,
-        request.caller,
-        request.parameters["id"],
-        body.draft(),
+        actions.add_comment, _shown(request), request.caller, request.parameters["id"], body.draft()
     )
 
 
@@ -90,12 +85,7 @@ async def edit_comment(request: Request[Caller], body: EditComment) -> Response:
     """Replaces the content of one of the account's own comments, within 15 minutes, and sets editedAt. Its media
     stays. No event tells of it."""
     return await request.once(
-        actions.edit_comment,
-        _shown(request),
-        200,
-        request.caller,
-        request.parameters["id"],
-        body.content,
+        actions.edit_comment, _shown(request), request.caller, request.parameters["id"], body.content
     )
 
 
@@ -113,7 +103,6 @@ async def delete_comment(request: Request[Caller]) -> Response:
     return await request.once(
         actions.delete_comment,
         lambda comment: DeletedOut("Comment deleted", comment.id),
-        200,
         request.caller,
         request.parameters["id"],
     )

@@ -64,7 +64,7 @@ async def show_exclusions(request: Request[Caller], form: FormState) -> Response
 @routes.submit(EXCLUSIONS, AdminPage(recent=True), again=show_exclusions, summary="Exclude from explore")
 async def exclude_by_form(request: Request[Caller], body: ExcludeSubject) -> Response:
     """Takes it out like POST /api/admin/explore."""
-    await request.once(actions.exclude, exclusion_shape, 201, admin_of(request), body.new_exclusion())
+    await request.once(actions.exclude, exclusion_shape, admin_of(request), body.new_exclusion())
     return redirect(EXCLUSIONS, done="explore-excluded")
 
 
@@ -74,6 +74,6 @@ async def exclude_by_form(request: Request[Caller], body: ExcludeSubject) -> Res
 async def include_by_form(request: Request[Caller], body: NoFields) -> Response:
     """Puts it back like DELETE /api/admin/explore/{id}."""
     await request.once(
-        actions.include, lambda ended: MessageOut(ended.name), 200, admin_of(request), request.parameters["id"]
+        actions.include, lambda ended: MessageOut(ended.name), admin_of(request), request.parameters["id"]
     )
     return redirect(EXCLUSIONS, done="explore-included")

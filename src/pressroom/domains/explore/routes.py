@@ -85,7 +85,7 @@ async def list_explore_exclusions(request: Request[Caller]) -> Response:
 async def exclude_from_explore(request: Request[Caller], body: ExcludeSubject) -> Response:
     """From the next read on explore shows it to nobody; with an account, none of its posts either. The owner of a post
     or account reads the reason in the log."""
-    return await request.once(actions.exclude, exclusion_shape, 201, admin_of(request), body.new_exclusion())
+    return await request.once(actions.exclude, exclusion_shape, admin_of(request), body.new_exclusion())
 
 
 @routes.delete(
@@ -102,7 +102,6 @@ async def include_in_explore(request: Request[Caller]) -> Response:
     return await request.once(
         actions.include,
         lambda ended: MessageOut(f"{ended.name} may be in explore again"),
-        200,
         admin_of(request),
         request.parameters["id"],
     )

@@ -55,7 +55,7 @@ _NOT_ASKED = NotFound("mira_press has not asked to follow you.")
 async def accept_follow_requests(request: Request[Caller], body: AcceptRequests) -> Response:
     """Accepts those who have waited longest, 49 at the most in one request; `left` says whether others of those wait.
     With `upTo`, requests made after the list was shown go on waiting."""
-    return await request.once(actions.accept_all, accepted_shape, 200, request.caller, body.up_to or BEYOND)
+    return await request.once(actions.accept_all, accepted_shape, request.caller, body.up_to or BEYOND)
 
 
 @routes.get(
@@ -90,7 +90,7 @@ async def follow(request: Request[Caller]) -> Response:
     """From now on the account's FOLLOWERS posts are for the caller too, and its CONNECTIONS posts where the account
     follows back. A private account is asked first: `requested` is true until it answers, and those who wait when it
     turns public become followers. Following once more changes nothing."""
-    return await request.once(actions.follow, follow_shape, 200, request.caller, request.parameters["username"])
+    return await request.once(actions.follow, follow_shape, request.caller, request.parameters["username"])
 
 
 @routes.delete(
@@ -103,7 +103,7 @@ async def follow(request: Request[Caller]) -> Response:
 )
 async def unfollow(request: Request[Caller]) -> Response:
     """Takes a follow back, or the request for one. Where there is neither, nothing changes."""
-    return await request.once(actions.unfollow, follow_shape, 200, request.caller, request.parameters["username"])
+    return await request.once(actions.unfollow, follow_shape, request.caller, request.parameters["username"])
 
 
 @routes.get(
@@ -132,9 +132,7 @@ async def list_follow_requests(request: Request[Caller]) -> Response:
 )
 async def accept_follow_request(request: Request[Caller]) -> Response:
     """From now on the account that asked follows the caller. Accepting once more changes nothing."""
-    return await request.once(
-        actions.accept_request, follower_shape, 200, request.caller, request.parameters["username"]
-    )
+    return await request.once(actions.accept_request, follower_shape, request.caller, request.parameters["username"])
 
 
 @routes.post(
@@ -147,9 +145,7 @@ async def accept_follow_request(request: Request[Caller]) -> Response:
 )
 async def reject_follow_request(request: Request[Caller]) -> Response:
     """Rejects the request. The account that asked is not notified, and may ask again."""
-    return await request.once(
-        actions.reject_request, follower_shape, 200, request.caller, request.parameters["username"]
-    )
+    return await request.once(actions.reject_request, follower_shape, request.caller, request.parameters["username"])
 
 
 @routes.get(
@@ -178,9 +174,7 @@ async def list_followers(request: Request[Caller]) -> Response:
 )
 async def remove_follower(request: Request[Caller]) -> Response:
     """The account no longer follows the caller, and is not notified. If it did not follow, nothing changes."""
-    return await request.once(
-        actions.remove_follower, follower_shape, 200, request.caller, request.parameters["username"]
-    )
+    return await request.once(actions.remove_follower, follower_shape, request.caller, request.parameters["username"])
 
 
 @routes.get(

@@ -155,9 +155,7 @@ async def publish_composed(request: Request[Caller], body: ComposePost) -> Respo
         await await_card(request, publish.precheck_post, request.caller, new, allowance)
     async with staged_uploads(request, body.alt_text or []) as staged:
         new.media = list(staged.files)
-        staged.answered(
-            await request.once(publish.publish_composed, _id_of, 201, request.caller, new, allowance, named)
-        )
+        staged.answered(await request.once(publish.publish_composed, _id_of, request.caller, new, allowance, named))
     return redirect("/", done="post-published")
 
 
@@ -219,12 +217,12 @@ async def show_notices(request: Request[Caller], form: FormState) -> Response:
 @routes.submit(f"{INBOX}/read", Page(), again=show_notices, summary="Mark notifications as read")
 async def read_notices(request: Request[Caller], body: ReadNotifications) -> Response:
     """Marks the shown notifications as read, like POST /api/notifications/read."""
-    await request.once(mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
+    await request.once(mark_read, UnreadOut, request.caller.account.id, body.up_to)
     return redirect(INBOX, done="notifications-read")
 
 
 @routes.submit(f"{INBOX}/{{notificationId}}/read", Page(), again=show_notices, summary="Mark a notification as read")
 async def read_notice(request: Request[Caller], body: NoFields) -> Response:
     """Marks one as read, like POST /api/notifications/{notificationId}/read."""
-    await request.once(mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"])
+    await request.once(mark_one, UnreadOut, request.caller.account.id, request.parameters["notificationId"])
     return redirect(INBOX, done="notifications-read")

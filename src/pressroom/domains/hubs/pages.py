@@ -46,5 +46,5 @@ async def show_new_hub(request: Request[Caller], form: FormState) -> Response:
 async def make_hub(request: Request[Caller], body: CreateHub) -> Response:
     """Makes the hub, whose first member the account is."""
     base_url = request.settings.base_url
-    await request.once(actions.create_hub, lambda hub: hub_shape(hub, base_url), 201, request.caller, body.new_hub())
+    await request.once(actions.create_hub, lambda hub: hub_shape(hub, base_url), request.caller, body.new_hub())
     return redirect(HUBS, done="hub-made")

@@ -48,9 +48,7 @@ async def list_hubs(request: Request[Caller]) -> Response:
 async def create_hub(request: Request[Caller], body: CreateHub) -> Response:
     """Makes a hub, whose first member the account is."""
     base_url = request.settings.base_url
-    return await request.once(
-        actions.create_hub, lambda hub: hub_shape(hub, base_url), 201, request.caller, body.new_hub()
-    )
+    return await request.once(actions.create_hub, lambda hub: hub_shape(hub, base_url), request.caller, body.new_hub())
 
 
 @routes.get("/api/hubs/{id}", Anyone(), summary="Show a hub", gives=HubOut, fails=(_NO_HUB,))
@@ -72,9 +70,7 @@ async def show_hub(request: Request[Caller]) -> Response:
 async def join_hub(request: Request[Caller]) -> Response:
     """From now on the account, and with it each of its keys, may publish into the hub. Joining once more changes
     nothing."""
-    return await request.once(
-        actions.join_hub, lambda _: MemberOut(True), 200, request.caller, request.parameters["id"]
-    )
+    return await request.once(actions.join_hub, lambda _: MemberOut(True), request.caller, request.parameters["id"])
 
 
 @routes.delete(
@@ -87,6 +83,4 @@ async def join_hub(request: Request[Caller]) -> Response:
 )
 async def leave_hub(request: Request[Caller]) -> Response:
     """The account publishes into the hub no more; what it published there stays."""
-    return await request.once(
-        actions.leave_hub, lambda _: MemberOut(False), 200, request.caller, request.parameters["id"]
-    )
+    return await request.once(actions.leave_hub, lambda _: MemberOut(False), request.caller, request.parameters["id"])

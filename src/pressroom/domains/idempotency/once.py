@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
@@ -63,42 +64,36 @@ class Replays(msgspec.Struct):
     body_differs: bool = False
 
 
+@dataclass(slots=True)
 class OncePerKey:
     """Runs the action of one request: claims the key, runs the action and stores its response, in one transaction.
 
-    Args:
+    Attributes:
         db: The database to write to.
+        status: The status of the response to a first request; a replay has 200.
         identity: The write's identity; None when the client sent no Idempotency-Key.
         body_hash: The keyed hash of the request's body, which tells whether a replay came with another body.
         hidden: Fields of the response that are shown once and never stored.
         lock: Runs first in the transaction; see `locking`.
-        replays: Notes replays.
+        replays: Notes replays, also those of copies.
     """
 
-    def __init__(
-        self,
-        db: Database,
-        identity: WriteIdentity | None,
-        body_hash: str = "",
-        hidden: tuple[str, ...] = (),
-        lock: Callable[[Tx], Awaitable[None]] | None = None,
-        replays: Replays | None = None,
-    ) -> None:
-        self._db = db
-        self._identity = identity
-        self._body_hash = body_hash
-        self._hidden = hidden
-        self._lock = lock
-        self._replays = replays or Replays()
+    db: Database
+    status: int
+    identity: WriteIdentity | None
+    body_hash: str = ""
+    hidden: tuple[str, ...] = ()
+    lock: Callable[[Tx], Awaitable[None]] | None = None
+    replays: Replays = field(default_factory=Replays)
 
     @property
     def body_differs(self) -> bool:
         """Whether it replayed the response to a request with another body."""
-        return self._replays.body_differs
+        return self.replays.body_differs
 
     def hiding(self, *fields: str) -> Once:
         """Returns a copy that stores null in place of `fields`."""
-        return OncePerKey(self._db, self._identity, self._body_hash, fields, self._lock, self._replays)
+        return replace(self, hidden=fields)
 
     def locking(self, lock: Callable[[Tx], Awaitable[None]]) -> Once:
         """Returns a copy that takes `lock` before it claims the key.
@@ -106,32 +101,31 @@ class OncePerKey:
         Claiming locks the account weakly. Two transactions that both hold that lock and want a stronger one would
         deadlock.
         """
-        return OncePerKey(self._db, self._identity, self._body_hash, self._hidden, lock, self._replays)
+        return replace(self, lock=lock)
 
     async def stored(self) -> Response | None:
         """Returns the stored response of an earlier write with this identity, or None."""
-        if self._identity is None or not await self._db.read(_is_stored, self._identity):
+        if self.identity is None or not await self.db.read(_is_stored, self.identity):
             return None
-        return await self._find(self._identity)
+        return await self._find(self.identity)
 
     async def __call__(
         self,
         action: Callable[Concatenate[Tx, P], Awaitable[R]],
         shape: Callable[[R], object],
-        status: int,
         /,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Response:
-        """Runs `action(tx, …)`, at most once per key. Returns its response with `status`, or the stored one with 200.
+        """Runs `action(tx, …)`, at most once per key. Returns its response, or the stored one with 200.
 
         When the action raises, nothing is stored, so the client may send the request again with the same key. A stored
         response is replayed for 24 hours, whatever else the action would refuse by then.
         """
 
         async def write(tx: Tx) -> bytes:
-            if self._lock is not None:
-                await self._lock(tx)
+            if self.lock is not None:
+                await self.lock(tx)
             # The claim comes before the effect: a copy of the request waits at it, and then replays this answer.
             claim = await self._claim(tx)
             body = _encoder.encode(shape(await action(tx, *args, **kwargs)))
@@ -141,37 +135,37 @@ class OncePerKey:
 
         while True:
             try:
-                body = await self._db.transact(write)
+                body = await self.db.transact(write)
             except KeyTaken:
-                if self._identity is not None and (response := await self._find(self._identity)) is not None:
+                if self.identity is not None and (response := await self._find(self.identity)) is not None:
                     return response
                 continue  # It was purged at this very moment, and the next claim succeeds.
-            return Response(status, body, holds_secret=bool(self._hidden))
+            return Response(self.status, body, holds_secret=bool(self.hidden))
 
     async def _claim(self, tx: Tx) -> queries.Claim | None:
         """Claims the key, if there is one. Raises KeyTaken, now or by a later statement of the transaction."""
-        if self._identity is None:
+        if self.identity is None:
             return None
-        columns = msgspec.structs.asdict(self._identity)
-        claim = queries.Claim(**columns, body_hash=self._body_hash, now=tx.now, expired=tx.now - WINDOW)
+        columns = msgspec.structs.asdict(self.identity)
+        claim = queries.Claim(**columns, body_hash=self.body_hash, now=tx.now, expired=tx.now - WINDOW)
         await queries.insert_claim(tx, claim, KeyTaken)
         return claim
 
     def _storable(self, body: bytes) -> bytes:
-        if not self._hidden:
+        if not self.hidden:
             return body
-        return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self._hidden))
+        return _encoder.encode(msgspec.json.decode(body, type=dict[str, object]) | dict.fromkeys(self.hidden))
 
     async def _find(self, identity: WriteIdentity) -> Response | None:
         """Returns the stored response, or None when it was purged at this very moment."""
         # `transact` waits for the synchronous standby although nothing is written. A plain read could return the answer
         # of a write that a fail-over then loses: the client would hold a 200 for it.
-        answer = await self._db.transact(partial(queries.find_answer, **msgspec.structs.asdict(identity)))
+        answer = await self.db.transact(partial(queries.find_answer, **msgspec.structs.asdict(identity)))
         if answer is None:
             return None
         headers: HeaderList = [REPLAYED]
-        if answer.body_hash not in ("", self._body_hash):
-            self._replays.body_differs = True
+        if answer.body_hash not in ("", self.body_hash):
+            self.replays.body_differs = True
             headers.append(BODY_DIFFERS)
         return Response(200, answer.body.encode(), headers=headers, replayed=True)
 

@@ -69,7 +69,6 @@ async def make_key(request: Request[Caller], body: CreateKey) -> Response:
     answer = await request.once.hiding("key")(
         actions.create_key,
         lambda made: created_key_shape(*made, now),
-        201,
         request.caller.account.id,
         body.new_key(now),
         request.caller.source,

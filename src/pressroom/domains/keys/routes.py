@@ -64,7 +64,6 @@ async def create_key(request: Request[Caller], body: CreateKey) -> Response:
     return await request.once.hiding("key")(
         actions.create_key,
         lambda made: created_key_shape(*made, now),
-        201,
         request.caller.account.id,
         body.new_key(now),
         request.caller.source,
@@ -139,7 +138,6 @@ async def revoke_key(request: Request[Caller]) -> Response:
     return await request.once(
         actions.revoke_own_key,
         lambda key: key_shape(key, now),
-        200,
         request.caller.account.id,
         request.parameters["keyId"],
         request.caller.source,

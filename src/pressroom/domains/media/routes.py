@@ -138,14 +138,12 @@ async def save_picture(request: Request[Caller], picture: AccountPicture) -> Res
     shaped, limit = _shaped(request, picture), request.settings.account_storage_bytes
     async with staged_uploads(request) as staged:
         new = staged.files[0]
-        return staged.answered(
-            await request.once(actions.set_picture, shaped, 202, request.caller, picture, new, limit)
-        )
+        return staged.answered(await request.once(actions.set_picture, shaped, request.caller, picture, new, limit))
 
 
 async def drop_picture(request: Request[Caller], picture: AccountPicture) -> Response:
     """Removes the account's pictures of this kind, once."""
-    return await request.once(remove_pictures, _shaped(request, picture), 200, request.caller, picture)
+    return await request.once(remove_pictures, _shaped(request, picture), request.caller, picture)
 
 
 def _shaped(request: Request[Caller], picture: AccountPicture) -> Callable[[Pictures], Any]:

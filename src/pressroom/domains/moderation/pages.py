@@ -28,12 +28,12 @@ async def show_blocks(request: Request[Caller], form: FormState) -> Response:
 @routes.submit("/admin/blocks", AdminPage(recent=True), again=show_blocks, summary="Block e-mail addresses")
 async def block_by_form(request: Request[Caller], body: CreateBlock) -> Response:
     """Blocks like POST /api/admin/blocks."""
-    await request.once(blocks.block, block_shape, 201, admin_of(request), body.canonical, body.reason)
+    await request.once(blocks.block, block_shape, admin_of(request), body.canonical, body.reason)
     return redirect("/admin/blocks", done="address-blocked")
 
 
 @routes.submit("/admin/blocks/{id}/remove", AdminPage(recent=True), again=show_blocks, summary="Take a block off")
 async def unblock_by_form(request: Request[Caller], body: NoFields) -> Response:
     """Takes a block off like DELETE /api/admin/blocks/{id}."""
-    await request.once(blocks.unblock, MessageOut, 200, admin_of(request), request.parameters["id"])
+    await request.once(blocks.unblock, MessageOut, admin_of(request), request.parameters["id"])
     return redirect("/admin/blocks", done="address-unblocked")

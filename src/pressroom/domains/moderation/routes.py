@@ -47,7 +47,7 @@ async def list_blocks(request: Request[Caller]) -> Response:
 async def create_block(request: Request[Caller], body: CreateBlock) -> Response:
     """From now on nobody signs up with this address, or with one of this domain or below it, or changes theirs to it.
     Accounts that are there stay."""
-    return await request.once(blocks.block, block_shape, 201, admin_of(request), body.canonical, body.reason)
+    return await request.once(blocks.block, block_shape, admin_of(request), body.canonical, body.reason)
 
 
 @routes.delete(
@@ -63,7 +63,6 @@ async def delete_block(request: Request[Caller]) -> Response:
     return await request.once(
         blocks.unblock,
         lambda pattern: MessageOut(f"{pattern} is not blocked any more"),
-        200,
         admin_of(request),
         request.parameters["id"],
     )

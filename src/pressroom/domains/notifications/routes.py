@@ -48,7 +48,7 @@ async def unread_notifications(request: Request[Caller]) -> Response:
 async def read_notifications(request: Request[Caller], body: ReadNotifications) -> Response:
     """Marks every notification up to `upTo` as read, at most 1,000 at once: `upTo` is the newest that was shown, so
     that what arrived meanwhile stays unread."""
-    return await request.once(actions.mark_read, UnreadOut, 200, request.caller.account.id, body.up_to)
+    return await request.once(actions.mark_read, UnreadOut, request.caller.account.id, body.up_to)
 
 
 @routes.post(
@@ -62,7 +62,7 @@ async def read_notifications(request: Request[Caller], body: ReadNotifications) 
 async def read_notification(request: Request[Caller]) -> Response:
     """Marks one notification as read. Repeating changes nothing."""
     return await request.once(
-        actions.mark_one, UnreadOut, 200, request.caller.account.id, request.parameters["notificationId"]
+        actions.mark_one, UnreadOut, request.caller.account.id, request.parameters["notificationId"]
     )
 
 
@@ -95,5 +95,5 @@ async def edit_notification_settings(request: Request[Caller], body: EditNotific
 async def save_settings(request: Request[Caller], body: EditNotificationSettings) -> Response:
     """Saves the settings once, for the route and for the page."""
     return await request.once(
-        actions.change_settings, NotificationSettings.of, 200, request.caller.account.id, body.changes()
+        actions.change_settings, NotificationSettings.of, request.caller.account.id, body.changes()
     )

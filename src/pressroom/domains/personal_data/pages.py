@@ -46,7 +46,6 @@ async def request_export(request: Request[Caller], body: NoFields) -> Response:
     await request.once(
         actions.request_export,
         lambda export: export_shape(export, base_url),
-        202,
         request.caller.account.id,
         source_of(request),
     )

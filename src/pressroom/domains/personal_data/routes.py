@@ -42,7 +42,6 @@ async def request_export(request: Request[Caller]) -> Response:
     return await request.once(
         actions.request_export,
         lambda export: export_shape(export, base_url),
-        202,
         request.caller.account.id,
         source_of(request),
     )
@@ -121,7 +120,6 @@ async def carry_out_deletion(request: Request[Caller], body: DeleteOwnAccount) -
     response = await request.once.locking(partial(lock_wholly, account_id=account_id))(
         actions.delete_own_account,
         lambda deleted: DeletedOwnAccountOut("Account deleted", deleted),
-        200,
         account_id,
         attempt,
     )

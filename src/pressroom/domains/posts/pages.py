@@ -45,7 +45,7 @@ async def save_edit(request: Request[Caller], body: EditPost) -> Response:
         raise Invalid([FieldError("content", Code.REQUIRED, "A post that has a text keeps one.")])
     if changes.content is not None and changes.content.link is not None:
         await await_card(request, edit.precheck_edit, request.caller, post_id, changes)
-    await request.once(edit.edit_post, lambda view: view.post.id, 200, request.caller, post_id, changes)
+    await request.once(edit.edit_post, lambda view: view.post.id, request.caller, post_id, changes)
     return redirect(f"/post/{post_id}", done="post-edited")
 
 
@@ -58,7 +58,7 @@ async def show_deletion(request: Request[Caller], form: FormState) -> Response:
 @routes.form(f"{ONE}/delete", Page(), show=show_deletion, summary="Delete a post")
 async def delete_post(request: Request[Caller], body: NoFields) -> Response:
     """Deletes a post like DELETE /api/posts/{id}."""
-    await request.once(edit.delete_post, lambda post_id: post_id, 200, request.caller, request.parameters["id"])
+    await request.once(edit.delete_post, lambda post_id: post_id, request.caller, request.parameters["id"])
     return redirect("/", done="post-deleted")
 
 
@@ -81,5 +81,5 @@ async def show_audience(request: Request[Caller], form: FormState) -> Response:
 async def save_audience(request: Request[Caller], body: SetAudience) -> Response:
     """Sets the allowlist of a post like PUT /api/posts/{id}/audience."""
     post_id = request.parameters["id"]
-    await request.once(reach.set_audience, lambda count: count, 200, request.caller, post_id, body.usernames)
+    await request.once(reach.set_audience, lambda count: count, request.caller, post_id, body.usernames)
     return redirect(f"/post/{post_id}/audience", done="audience-set")

@@ -93,7 +93,7 @@ async def create_post(request: Request[Caller], body: CreatePost) -> Response:
     new, allowance = body.new_post(), allowance_of(request.settings)
     if new.card_url is not None:
         await await_card(request, publish.precheck_post, request.caller, new, allowance)
-    return await request.once(publish.publish_post, _shown(request), 201, request.caller, new, allowance)
+    return await request.once(publish.publish_post, _shown(request), request.caller, new, allowance)
 
 
 @routes.post(
@@ -118,7 +118,7 @@ async def upload_post(request: Request[Caller], body: UploadPost) -> Response:
     async with staged_uploads(request, body.alt_text or []) as staged:
         new, allowance = body.new_post(staged.files), allowance_of(request.settings)
         return staged.answered(
-            await request.once(publish.publish_post, _shown(request), 201, request.caller, new, allowance)
+            await request.once(publish.publish_post, _shown(request), request.caller, new, allowance)
         )
 
 
@@ -174,7 +174,7 @@ async def edit_post(request: Request[Caller], body: EditPost) -> Response:
     post_id, changes = request.parameters["id"], body.edit()
     if changes.content is not None and changes.content.link is not None:
         await await_card(request, edit.precheck_edit, request.caller, post_id, changes)
-    return await request.once(edit.edit_post, _shown(request), 200, request.caller, post_id, changes)
+    return await request.once(edit.edit_post, _shown(request), request.caller, post_id, changes)
 
 
 @routes.delete(
@@ -189,11 +189,7 @@ async def delete_post(request: Request[Caller]) -> Response:
     """Deletes one of the account's own posts: it is shown no more, its permalink answers 410, and bounces of it show
     no original. A second deletion is a 404; under the same Idempotency-Key it is a replay. Spent quota stays spent."""
     return await request.once(
-        edit.delete_post,
-        lambda post_id: DeletedOut("Post deleted", post_id),
-        200,
-        request.caller,
-        request.parameters["id"],
+        edit.delete_post, lambda post_id: DeletedOut("Post deleted", post_id), request.caller, request.parameters["id"]
     )
 
 
@@ -223,7 +219,7 @@ async def bounce_post(request: Request[Caller], body: BouncePost) -> Response:
     post_id, content, allowance = request.parameters["id"], body.commentary(), allowance_of(request.settings)
     if content is not None and content.link is not None:
         await await_card(request, publish.precheck_quote, request.caller, post_id, content, allowance)
-    return await request.once(publish.bounce_post, _shown(request), 201, request.caller, post_id, content, allowance)
+    return await request.once(publish.bounce_post, _shown(request), request.caller, post_id, content, allowance)
 
 
 @routes.get(
@@ -257,9 +253,7 @@ async def show_audience(request: Request[Caller]) -> Response:
 async def set_audience(request: Request[Caller], body: SetAudience) -> Response:
     """Makes these accounts the allowlist of one of the account's own posts, instead of those before. It counts while
     the post's visibility is CUSTOM."""
-    return await request.once(
-        reach.set_audience, AudienceOut, 200, request.caller, request.parameters["id"], body.usernames
-    )
+    return await request.once(reach.set_audience, AudienceOut, request.caller, request.parameters["id"], body.usernames)
 
 
 @routes.post(
@@ -273,7 +267,7 @@ async def set_audience(request: Request[Caller], body: SetAudience) -> Response:
 )
 async def like_post(request: Request[Caller]) -> Response:
     """The account likes the post. Once more changes nothing."""
-    return await request.once(react.like_post, lambda _: LikedOut(True), 200, request.caller, request.parameters["id"])
+    return await request.once(react.like_post, lambda _: LikedOut(True), request.caller, request.parameters["id"])
 
 
 @routes.delete(
@@ -287,9 +281,7 @@ async def like_post(request: Request[Caller]) -> Response:
 )
 async def unlike_post(request: Request[Caller]) -> Response:
     """The account likes the post no longer. Where it did not, nothing changes."""
-    return await request.once(
-        react.unlike_post, lambda _: LikedOut(False), 200, request.caller, request.parameters["id"]
-    )
+    return await request.once(react.unlike_post, lambda _: LikedOut(False), request.caller, request.parameters["id"])
 
 
 @routes.post(
@@ -303,7 +295,7 @@ async def unlike_post(request: Request[Caller]) -> Response:
 )
 async def save_post(request: Request[Caller]) -> Response:
     """Marks the post for the account alone. Once more changes nothing."""
-    return await request.once(react.save_post, lambda _: SavedOut(True), 200, request.caller, request.parameters["id"])
+    return await request.once(react.save_post, lambda _: SavedOut(True), request.caller, request.parameters["id"])
 
 
 @routes.delete(
@@ -317,9 +309,7 @@ async def save_post(request: Request[Caller]) -> Response:
 )
 async def unsave_post(request: Request[Caller]) -> Response:
     """Takes the mark back. Where there is none, nothing changes."""
-    return await request.once(
-        react.unsave_post, lambda _: SavedOut(False), 200, request.caller, request.parameters["id"]
-    )
+    return await request.once(react.unsave_post, lambda _: SavedOut(False), request.caller, request.parameters["id"])
 
 
 @routes.post(
@@ -341,7 +331,7 @@ async def vote(request: Request[Caller], body: Vote) -> Response:
     """Votes, once and for all; the answer is the poll with the vote in it."""
     now = request.clock.now()
     return await request.once(
-        react.vote, lambda poll: poll_shape(poll, now), 200, request.caller, request.parameters["id"], body.choices
+        react.vote, lambda poll: poll_shape(poll, now), request.caller, request.parameters["id"], body.choices
     )
 
 

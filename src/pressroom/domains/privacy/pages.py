@@ -56,12 +56,12 @@ async def show_list(request: Request[Caller], form: FormState) -> Response:
 )
 async def add_filter(request: Request[Caller], body: FilterIn) -> Response:
     """Adds a filter to those of the account."""
-    await request.once(actions.add_filter, filters_shape, 200, request.caller, body.word_filter())
+    await request.once(actions.add_filter, filters_shape, request.caller, body.word_filter())
     return redirect(FILTERS, done="filter-added")
 
 
 @routes.submit(f"{PRIVACY}/filters/remove", Page(), again=show_list, summary="Remove a word filter")
 async def remove_filter(request: Request[Caller], body: RemoveFilter) -> Response:
     """Removes the filter with this text."""
-    await request.once(actions.remove_filter, filters_shape, 200, request.caller, body.text)
+    await request.once(actions.remove_filter, filters_shape, request.caller, body.text)
     return redirect(FILTERS, done="filter-removed")

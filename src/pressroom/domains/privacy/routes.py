@@ -54,7 +54,7 @@ async def block_account(request: Request[Caller]) -> Response:
     """From now on neither account reads, follows, mentions or finds the other, nor comments on, likes or bounces its
     posts: what belongs to the other one is a 404. Follows between the two end. Signed out, PUBLIC posts stay visible.
     The other account is not told. Blocking once more changes nothing."""
-    return await request.once(actions.block, BlockedOut, 200, request.caller, request.parameters["username"])
+    return await request.once(actions.block, BlockedOut, request.caller, request.parameters["username"])
 
 
 @routes.delete(
@@ -67,7 +67,7 @@ async def block_account(request: Request[Caller]) -> Response:
 )
 async def unblock_account(request: Request[Caller]) -> Response:
     """Takes a block back; follows that it ended do not return. Without a block nothing changes."""
-    return await request.once(actions.unblock, BlockedOut, 200, request.caller, request.parameters["username"])
+    return await request.once(actions.unblock, BlockedOut, request.caller, request.parameters["username"])
 
 
 @routes.get(
@@ -92,7 +92,7 @@ async def list_muted_accounts(request: Request[Caller]) -> Response:
 async def mute_account(request: Request[Caller]) -> Response:
     """From now on the account is left out of the caller's timeline, notifications and search. It is not told, and
     follows stay. Muting once more changes nothing."""
-    return await request.once(actions.mute, MutedOut, 200, request.caller, request.parameters["username"])
+    return await request.once(actions.mute, MutedOut, request.caller, request.parameters["username"])
 
 
 @routes.delete(
@@ -105,7 +105,7 @@ async def mute_account(request: Request[Caller]) -> Response:
 )
 async def unmute_account(request: Request[Caller]) -> Response:
     """Takes a mute back. Without one nothing changes."""
-    return await request.once(actions.unmute, MutedOut, 200, request.caller, request.parameters["username"])
+    return await request.once(actions.unmute, MutedOut, request.caller, request.parameters["username"])
 
 
 @routes.get("/api/filters", SessionOnly(), summary="List word filters", gives=FiltersOut, response_example=_FILTERS)
@@ -126,5 +126,5 @@ async def set_filters(request: Request[Caller], body: SetFilters) -> Response:
     """Replaces all word filters. Posts of others that hold one of these words or phrases are left out of the account's
     timeline, or of its notifications."""
     return await request.once(
-        actions.set_filters, filters_shape, 200, request.caller, [each.word_filter() for each in body.filters]
+        actions.set_filters, filters_shape, request.caller, [each.word_filter() for each in body.filters]
     )

@@ -242,7 +242,7 @@ async def vote(request: Request[Caller], body: Vote) -> Response:
 async def comment(request: Request[Caller], body: CreateComment) -> Response:
     """Comments, or replies, and leads to the comment."""
     post_id = request.parameters["id"]
-    answer = await request.once(add_comment, place_of, 201, request.caller, post_id, body.draft())
+    answer = await request.once(add_comment, place_of, request.caller, post_id, body.draft())
     made = msgspec.json.decode(answer.body, type=Place)
     post = await request.db.read(lookup.get_post, post_id, request.caller.account.id)
     further = bool(given(request, "after")) or post.comments > ON_ONE_PAGE
@@ -265,7 +265,7 @@ async def quote(request: Request[Caller], body: BouncePost) -> Response:
     post_id, allowance = request.parameters["id"], allowance_of(request.settings)
     if content.link is not None:
         await await_card(request, publish.precheck_quote, request.caller, post_id, content, allowance)
-    answer = await request.once(publish.bounce_post, _made, 201, request.caller, post_id, content, allowance)
+    answer = await request.once(publish.bounce_post, _made, request.caller, post_id, content, allowance)
     return redirect(f"/post/{msgspec.json.decode(answer.body, type=Made).id}")
 
 
@@ -339,7 +339,7 @@ async def _act_on(
     **kwargs: P.kwargs,
 ) -> Response:
     """Runs an action on the post, account or hub called `name`, and redirects to `page`, or to the form's `next`."""
-    await request.once(action, lambda _: Made(name), 200, request.caller, name, *args, **kwargs)
+    await request.once(action, lambda _: Made(name), request.caller, name, *args, **kwargs)
     return redirect(own_path(given(request, "next"), page))
 
 

@@ -53,7 +53,7 @@ async def show_report(request: Request[Caller], form: FormState) -> Response:
 async def make_report(request: Request[Caller], body: CreateReport) -> Response:
     """Reports it like POST /api/reports, and leads back to it."""
     new = body.new_report()
-    await request.once(actions.report, lambda made: report_shape(made, new), 202, request.caller, new)
+    await request.once(actions.report, lambda made: report_shape(made, new), request.caller, new)
     try:
         subject = await request.db.read(actions.check_subject, request.caller, new.type, new.id)
     except NotFound:  # gone since
@@ -123,7 +123,7 @@ async def show_case(request: Request[Caller], form: FormState) -> Response:
 @routes.submit("/admin/reports/{id}", AdminPage(recent=True), again=show_case, summary="Decide about a report")
 async def decide_by_form(request: Request[Caller], body: DecideCase) -> Response:
     """Decides like POST /api/admin/reports/{id}/decision."""
-    await request.once(actions.decide, case_shape, 200, admin_of(request), request.parameters["id"], body.ruling())
+    await request.once(actions.decide, case_shape, admin_of(request), request.parameters["id"], body.ruling())
     return redirect("/admin/reports", done="report-decided")
 
 

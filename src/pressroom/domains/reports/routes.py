@@ -48,7 +48,7 @@ async def create_report(request: Request[Caller], body: CreateReport) -> Respons
     """Tells the admins of something that the account may see. It is stored as it is now. While it waits for a
     decision, reporting it again answers with the first report."""
     new = body.new_report()
-    return await request.once(actions.report, lambda made: report_shape(made, new), 202, request.caller, new)
+    return await request.once(actions.report, lambda made: report_shape(made, new), request.caller, new)
 
 
 @routes.get(
@@ -120,9 +120,7 @@ async def show_report(request: Request[Caller]) -> Response:
 )
 async def decide_report(request: Request[Caller], body: DecideCase) -> Response:
     """Hides, deletes, suspends or dismisses. The owner is told what was decided and why, unless it was dismissed."""
-    return await request.once(
-        actions.decide, case_shape, 200, admin_of(request), request.parameters["id"], body.ruling()
-    )
+    return await request.once(actions.decide, case_shape, admin_of(request), request.parameters["id"], body.ruling())
 
 
 def state_of(request: Request[Caller]) -> str:

@@ -76,9 +76,7 @@ async def confirm_password(request: Request[Caller], body: Confirmation) -> Resp
     password first`. Failures are counted like those of signing in."""
     attempt = await check_own_password(request, body.password)
     token = request.session_token or ""
-    response = await request.once(
-        attempts.confirm_session, lambda _: MessageOut("Password confirmed"), 200, token, attempt
-    )
+    response = await request.once(attempts.confirm_session, lambda _: MessageOut("Password confirmed"), token, attempt)
     if response.replayed:  # The password was given again all the same.
         await request.db.transact(attempts.confirm_session, token, attempt)
     return response
@@ -96,7 +94,7 @@ async def sign_out(request: Request[Caller]) -> Response:
     """Ends the session of the cookie, also when the response is a replay."""
     token = request.session_token or ""
     source = request.caller.source
-    response = await request.once(sessions.sign_out, lambda _: MessageOut("Signed out"), 200, token, source)
+    response = await request.once(sessions.sign_out, lambda _: MessageOut("Signed out"), token, source)
     await request.db.transact(sessions.sign_out, token, source)  # A replay ends the session too.
     set_session_cookie(request, response, "")
     return response
@@ -207,4 +205,4 @@ async def ask_for_verification(request: Request[Caller]) -> Response:
     if not request.services.mail.is_available:
         raise NotFound(NO_MAIL)
     account_id = request.caller.account.id
-    return await request.once(links.request_verification_again, lambda _: SENT, 200, account_id)
+    return await request.once(links.request_verification_again, lambda _: SENT, account_id)

@@ -88,7 +88,7 @@ async def begin_two_factor(request: Request[Caller], body: NoFields) -> Response
     """Makes a secret and shows it as a QR code, this once, with the form of the first code."""
     account = request.caller.account
     answer = await request.once.hiding("secret", "otpauthUri")(
-        two_factor.begin, setup_shape(account.username, host_of(request)), 200, account.id, codes.new_secret()
+        two_factor.begin, setup_shape(account.username, host_of(request)), account.id, codes.new_secret()
     )
     return await _show_setup(request, FormState(), msgspec.json.decode(answer.body, type=TwoFactorSetupOut))
 
@@ -110,7 +110,7 @@ async def show_code_form(request: Request[Caller], form: FormState) -> Response:
 async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -> Response:
     """Turns it on and shows the recovery codes, this once."""
     answer = await request.once.hiding("recoveryCodes")(
-        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code, request.caller.source
+        two_factor.confirm, RecoveryCodesOut, request.caller.account.id, body.code, request.caller.source
     )
     return await _show_recovery_codes(request, answer)
 
@@ -133,7 +133,7 @@ async def ask_for_recovery_codes(request: Request[Caller], form: FormState) -> R
 async def renew_recovery_codes(request: Request[Caller], body: NoFields) -> Response:
     """Replaces the recovery codes and shows the new ones, this once."""
     answer = await request.once.hiding("recoveryCodes")(
-        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id, request.caller.source
+        two_factor.renew_recovery_codes, RecoveryCodesOut, request.caller.account.id, request.caller.source
     )
     return await _show_recovery_codes(request, answer)
 
@@ -158,7 +158,7 @@ async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> 
     if await request.once.stored() is None:
         attempt = await prove(request, body)
         caller = request.caller
-        await request.once(attempts.remove_two_factor, lambda _: {}, 200, caller.account.id, attempt, caller.source)
+        await request.once(attempts.remove_two_factor, lambda _: {}, caller.account.id, attempt, caller.source)
     return redirect(SECURITY, done="two-factor-off")
 
 
@@ -233,7 +233,7 @@ async def end_other_sessions(request: Request[Caller], body: NoFields) -> Respon
     """Signs the account out everywhere but here."""
     caller, token = request.caller, request.session_token or ""
     await request.once(
-        sessions.end_other_sessions, lambda ended: {"ended": ended}, 200, caller.account.id, token, caller.source
+        sessions.end_other_sessions, lambda ended: {"ended": ended}, caller.account.id, token, caller.source
     )
     return redirect(SECURITY, done="sessions-ended")
 
@@ -242,7 +242,5 @@ async def end_other_sessions(request: Request[Caller], body: NoFields) -> Respon
 async def end_session(request: Request[Caller], body: NoFields) -> Response:
     """Ends one session of the account."""
     caller, session_id = request.caller, request.parameters["sessionId"]
-    await request.once(
-        sessions.end_session, lambda _: {"id": session_id}, 200, caller.account.id, session_id, caller.source
-    )
+    await request.once(sessions.end_session, lambda _: {"id": session_id}, caller.account.id, session_id, caller.source)
     return redirect(SECURITY, done="session-ended")

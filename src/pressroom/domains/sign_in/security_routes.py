@@ -107,9 +107,7 @@ async def list_sessions(request: Request[Caller]) -> Response:
 async def end_other_sessions(request: Request[Caller]) -> Response:
     """Signs the account out everywhere but here."""
     caller, token = request.caller, request.session_token or ""
-    return await request.once(
-        sessions.end_other_sessions, EndedSessionsOut, 200, caller.account.id, token, caller.source
-    )
+    return await request.once(sessions.end_other_sessions, EndedSessionsOut, caller.account.id, token, caller.source)
 
 
 @routes.delete(
@@ -124,7 +122,7 @@ async def end_session(request: Request[Caller]) -> Response:
     """Ends one session of the account. From its next request on it is refused."""
     session_id, caller = request.parameters["sessionId"], request.caller
     ended = EndedSessionOut(_ENDED, session_id)
-    return await request.once(sessions.end_session, lambda _: ended, 200, caller.account.id, session_id, caller.source)
+    return await request.once(sessions.end_session, lambda _: ended, caller.account.id, session_id, caller.source)
 
 
 @routes.get(
@@ -147,12 +145,7 @@ async def set_new_password(request: Request[Caller], body: ChangePassword) -> Re
         return stored
     password_hash = await hash_new_password(request, request.caller.account.id, body.password)
     return await request.once.locking(partial(lock_wholly, account_id=request.caller.account.id))(
-        credentials.change_password,
-        lambda _: _CHANGED,
-        200,
-        request.caller,
-        request.session_token or "",
-        password_hash,
+        credentials.change_password, lambda _: _CHANGED, request.caller, request.session_token or "", password_hash
     )
 
 
@@ -169,12 +162,7 @@ async def set_new_email(request: Request[Caller], body: ChangeEmail) -> Response
     once = request.once.locking(partial(lock_wholly, account_id=request.caller.account.id))
     try:
         return await once(
-            credentials.change_email,
-            shape,
-            200,
-            request.caller,
-            body.email,
-            verify=request.services.mail.is_available,
+            credentials.change_email, shape, request.caller, body.email, verify=request.services.mail.is_available
         )
     except (Conflict, ConstraintViolated):
         await request.db.transact(count_taken_email, request.caller.account.id)
@@ -211,7 +199,7 @@ async def begin_two_factor(request: Request[Caller]) -> Response:
     confirms it; a set-up that was begun before is forgotten."""
     account = request.caller.account
     return await request.once.hiding("secret", "otpauthUri")(
-        two_factor.begin, setup_shape(account.username, host_of(request)), 200, account.id, codes.new_secret()
+        two_factor.begin, setup_shape(account.username, host_of(request)), account.id, codes.new_secret()
     )
 
 
@@ -226,7 +214,7 @@ async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -
     """Turns two-factor sign-in on with a first code, and shows the ten recovery codes this once. From now on signing in
     takes `code`; the account's other sessions go on."""
     return await request.once.hiding("recoveryCodes")(
-        two_factor.confirm, RecoveryCodesOut, 200, request.caller.account.id, body.code, request.caller.source
+        two_factor.confirm, RecoveryCodesOut, request.caller.account.id, body.code, request.caller.source
     )
 
 
@@ -240,7 +228,7 @@ async def confirm_two_factor(request: Request[Caller], body: ConfirmTwoFactor) -
 async def renew_recovery_codes(request: Request[Caller]) -> Response:
     """Replaces the recovery codes, used or not, by ten new ones and shows them this once."""
     return await request.once.hiding("recoveryCodes")(
-        two_factor.renew_recovery_codes, RecoveryCodesOut, 200, request.caller.account.id, request.caller.source
+        two_factor.renew_recovery_codes, RecoveryCodesOut, request.caller.account.id, request.caller.source
     )
 
 
@@ -261,7 +249,6 @@ async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> 
     return await request.once(
         attempts.remove_two_factor,
         lambda _: MessageOut("Two-factor sign-in is off"),
-        200,
         request.caller.account.id,
         attempt,
         request.caller.source,

@@ -24,7 +24,6 @@ async def add_endpoint(request: Request[Caller], once: Once, body: CreateWebhook
         await once(
             endpoints.add_webhook,
             lambda added: created_webhook_shape(*added, now),
-            201,
             account_id,
             key_id,
             body.new_webhook(),
@@ -52,7 +51,6 @@ async def replace_endpoint(request: Request[Caller], once: Once, body: CreateWeb
         await once(
             endpoints.replace_webhook,
             lambda replaced: replaced_webhook_shape(replaced, now),
-            201,
             *named,
             body.new_webhook(),
             request.caller.source,

@@ -67,7 +67,7 @@ async def resend_delivery(request: Request[Caller], body: NoFields) -> Response:
     """Queues the same envelope once more."""
     delivery_id = request.parameters["deliveryId"]
     answer = await request.once(
-        deliveries.resend, lambda resent: {"queued": resent.queued}, 202, *_named(request), delivery_id
+        deliveries.resend, lambda resent: {"queued": resent.queued}, *_named(request), delivery_id
     )
     queued = msgspec.json.decode(answer.body, type=dict[str, bool])["queued"]
     path = f"{_page(request)}/deliveries/{delivery_id}"
@@ -109,7 +109,6 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
     answer = await request.once(
         deliveries.redeliver,
         lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
-        200,
         *_named(request),
         body.redelivery(request.clock.now()),
     )

@@ -95,7 +95,6 @@ async def resend_delivery(request: Request[Caller]) -> Response:
     return await request.once(
         deliveries.resend,
         lambda resent: ResentOut(resent.id, resent.queued),
-        202,
         *named(request),
         request.parameters["deliveryId"],
     )
@@ -119,7 +118,6 @@ async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> R
     return await request.once(
         deliveries.redeliver,
         lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),
-        200,
         *named(request),
         wanted,
     )

@@ -107,7 +107,7 @@ async def revoke_key(request: Request[Caller], body: ConfirmRevocation) -> Respo
             [FieldError("label", Code.INVALID_CHOICE, "That is neither the label nor the prefix of this key.")]
         )
     source = request.caller.source
-    await request.once(keys.revoke_own_key, lambda revoked: {"id": revoked.id}, 200, account_id, key_id, source)
+    await request.once(keys.revoke_own_key, lambda revoked: {"id": revoked.id}, account_id, key_id, source)
     return redirect(f"/settings/keys/{key_id}", done="key-revoked")
 
 

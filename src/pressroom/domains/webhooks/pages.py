@@ -109,21 +109,21 @@ async def endpoint_head(request: Request[Caller]) -> Response:
 @routes.submit(f"{_ONE}/test", Page(), again=show_endpoint, summary="Send a test")
 async def send_test(request: Request[Caller], body: NoFields) -> Response:
     """Queues a test; its outcome appears in the head of the endpoint's page."""
-    await request.once(deliveries.send_test, TestSentOut, 202, *named(request))
+    await request.once(deliveries.send_test, TestSentOut, *named(request))
     return redirect(_path(request, _ONE), done="test-sent")
 
 
 @routes.submit(f"{_ONE}/pause", Page(), again=show_endpoint, summary="Pause a webhook endpoint")
 async def pause(request: Request[Caller], body: NoFields) -> Response:
     """Pauses the endpoint."""
-    await request.once(endpoints.pause, _id_of, 200, *named(request), request.caller.source)
+    await request.once(endpoints.pause, _id_of, *named(request), request.caller.source)
     return _led_back(request, "endpoint-paused")
 
 
 @routes.submit(f"{_ONE}/resume", Page(), again=show_endpoint, summary="Resume a webhook endpoint")
 async def resume(request: Request[Caller], body: NoFields) -> Response:
     """Resumes the endpoint."""
-    await request.once(endpoints.resume, _id_of, 200, *named(request), request.caller.source)
+    await request.once(endpoints.resume, _id_of, *named(request), request.caller.source)
     return _led_back(request, "endpoint-resumed")
 
 
@@ -139,7 +139,7 @@ async def edit_endpoint(request: Request[Caller], body: EditWebhook) -> Response
     kinds, source = body.kinds(), request.caller.source
     if kinds is None:  # The form has the boxes: none of them is ticked.
         raise Invalid([FieldError("events", Code.TOO_FEW, "Choose at least one.")])
-    await request.once(endpoints.change_webhook, _id_of, 200, *named(request), kinds, body.label, source)
+    await request.once(endpoints.change_webhook, _id_of, *named(request), kinds, body.label, source)
     return _led_back(request, "endpoint-changed")
 
 
@@ -156,7 +156,6 @@ async def rotate_secret(request: Request[Caller], body: NoFields) -> Response:
     answer = await request.once.hiding("secret")(
         endpoints.rotate_secret,
         lambda rotated: MadeSecret(webhook_id, rotated[0], expires_at=rotated[1]),
-        200,
         *named(request),
         request.caller.source,
     )
@@ -206,7 +205,7 @@ async def remove_endpoint(request: Request[Caller], body: NoFields) -> Response:
     """Removes the endpoint."""
     webhook_id = request.parameters["webhookId"]
     source = request.caller.source
-    await request.once(endpoints.remove_webhook, lambda _: {"id": webhook_id}, 200, *named(request), source)
+    await request.once(endpoints.remove_webhook, lambda _: {"id": webhook_id}, *named(request), source)
     return redirect(_path(request, _KEY), done="endpoint-removed")
 
 

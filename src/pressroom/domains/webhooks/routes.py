@@ -142,7 +142,6 @@ async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
     return await request.once(
         endpoints.change_webhook,
         _shown(request),
-        200,
         *named(request),
         body.kinds(),
         body.label,
@@ -161,7 +160,7 @@ async def edit_webhook(request: Request[Caller], body: EditWebhook) -> Response:
 async def pause_webhook(request: Request[Caller]) -> Response:
     """Makes all deliveries to the endpoint, tests included, wait without spending an attempt until it is resumed. Only
     deliveries under way still arrive. Deliveries that wait for more than 30 days are removed."""
-    return await request.once(endpoints.pause, _shown(request), 200, *named(request), request.caller.source)
+    return await request.once(endpoints.pause, _shown(request), *named(request), request.caller.source)
 
 
 @routes.post(
@@ -174,7 +173,7 @@ async def pause_webhook(request: Request[Caller]) -> Response:
 )
 async def resume_webhook(request: Request[Caller]) -> Response:
     """Sends the deliveries that waited since the pause, oldest first. A disabled endpoint stays disabled."""
-    return await request.once(endpoints.resume, _shown(request), 200, *named(request), request.caller.source)
+    return await request.once(endpoints.resume, _shown(request), *named(request), request.caller.source)
 
 
 @routes.post(
@@ -206,7 +205,7 @@ async def remove_webhook(request: Request[Caller]) -> Response:
     """Sends the endpoint nothing more; at most what is under way still arrives. Add it again, and redeliver brings
     what it missed."""
     removed = RemovedOut("Webhook endpoint removed", request.parameters["webhookId"])
-    return await request.once(endpoints.remove_webhook, lambda _: removed, 200, *named(request), request.caller.source)
+    return await request.once(endpoints.remove_webhook, lambda _: removed, *named(request), request.caller.source)
 
 
 @routes.post(
@@ -221,7 +220,7 @@ async def remove_webhook(request: Request[Caller]) -> Response:
 async def send_test(request: Request[Caller]) -> Response:
     """Queues a `webhook.test` for the endpoint, ahead of everything else that waits. It is tried once, and its failure
     does not count."""
-    return await request.once(deliveries.send_test, TestSentOut, 202, *named(request))
+    return await request.once(deliveries.send_test, TestSentOut, *named(request))
 
 
 @routes.post(
@@ -241,7 +240,7 @@ async def rotate_webhook(request: Request[Caller]) -> Response:
         secret, until = rotated
         return RotatedOut(webhook_id, secret, secret[:SHOWN], iso(until))
 
-    response = await request.once(endpoints.rotate_secret, shape, 200, *named(request), request.caller.source)
+    response = await request.once(endpoints.rotate_secret, shape, *named(request), request.caller.source)
     response.holds_secret = True
     return response
 
