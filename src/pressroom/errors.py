@@ -23,7 +23,7 @@ PressroomError
 ├── SettingError               a setting that cannot be used; for the operator
 │   └── DatabaseNotReached (db)
 ├── MethodNotAllowed · RequestTimeout · PayloadTooLarge · UriTooLong · UnsupportedMediaType (web.error_responses)
-├── UrlRefused · OutboundFailed (outbound.failures)
+├── UrlRefused · OutboundFailed (outbound.response)
 ├── BlobMissing (blobs.store)
 │
 │   The rest is caught inside the program, or a mistake of ours; no client sees it.

@@ -15,8 +15,7 @@ from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy, Scope
 from pressroom.domains.moderation.actions import set_admin
 from pressroom.errors import Code, Unavailable
-from pressroom.server.document import openapi_document
-from pressroom.server.routes import API_ROUTES, SITE_ROUTES
+from pressroom.server.routes import API_ROUTES, SITE_ROUTES, openapi_document
 from pressroom.settings import Settings
 from pressroom.web.error_responses import INTERNAL, LABELS
 from tests.harness.documented import (

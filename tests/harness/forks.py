@@ -129,11 +129,11 @@ def _mother() -> _Mother:
 def serve(control: socket.socket) -> None:
     """Forks as ordered, until nobody is left who could order."""
     # Everything that serving needs, but for granian, whose allocator has a thread.
-    for name in ("server.app", "cli", "server.document", "logs"):
+    for name in ("server.app", "cli", "server.routes", "logs"):
         importlib.import_module(f"pressroom.{name}")
 
     # Made once for all of them: half of the work of a start.
-    sys.modules["pressroom.server.document"].describe_api(sys.modules["pressroom.settings"].Settings({}))
+    sys.modules["pressroom.server.routes"].describe_api(sys.modules["pressroom.settings"].Settings({}))
     threads = list(Path("/proc/self/task").iterdir())
     assert len(threads) == 1, "a process with threads cannot be forked safely"
     gc.collect()

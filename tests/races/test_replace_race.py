@@ -15,7 +15,7 @@ from pressroom.domains.comments.actions import add_comment
 from pressroom.domains.comments.models import CommentDraft
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import get_key, revoke_own_key
-from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.limits.actions import Allowance
 from pressroom.domains.media.kinds import FileKind
 from pressroom.domains.media.models import NewMedia
 from pressroom.domains.posts.actions.publish import publish_post

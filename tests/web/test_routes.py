@@ -53,7 +53,7 @@ def test_no_two_routes_are_at_one_place() -> None:
 def test_listing_routes_opens_nothing() -> None:
     program = """
 import sys, threading
-from pressroom.server.document import openapi_document
+from pressroom.server.routes import openapi_document
 from pressroom.server.routes import ROUTES
 from pressroom.settings import Settings
 assert ROUTES and openapi_document(Settings({}))

@@ -114,7 +114,7 @@ def config_command(as_json: bool) -> None:
 @click.option("--keys", "keyed", is_flag=True, help="Only the operations that take a key.")
 def openapi(keyed: bool) -> None:
     """Print the OpenAPI document."""
-    from pressroom.server.document import openapi_document
+    from pressroom.server.routes import openapi_document
 
     click.echo(openapi_document(current_settings(), keyed=keyed))
 

@@ -6,8 +6,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pressroom.errors import SettingError
-from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.ip_ranges import NEVER, IpAddress, embedded, is_public, not_public, parse_address
+from pressroom.outbound.response import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.urls import Target, read_url
 from pressroom.settings import Settings
 from pressroom.settings.values import Networks

@@ -19,10 +19,9 @@ from pressroom.logs import Log
 from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.connections import Connector, Exchange, Resolver, Shares
 from pressroom.outbound.explain import explained
-from pressroom.outbound.failures import Failure, OutboundFailed, UrlRefused
 from pressroom.outbound.heads import Method, request_head
 from pressroom.outbound.lookups import LookUps, Resolve
-from pressroom.outbound.response import OutboundResponse
+from pressroom.outbound.response import Failure, OutboundFailed, OutboundResponse, UrlRefused
 from pressroom.outbound.response_reader import ResponseReader
 from pressroom.outbound.urls import Target
 

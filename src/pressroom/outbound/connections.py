@@ -22,8 +22,8 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from pressroom.outbound.allowed_addresses import Policy
 from pressroom.outbound.explain import is_ours
-from pressroom.outbound.failures import Failure, OutboundFailed
 from pressroom.outbound.lookups import Resolve
+from pressroom.outbound.response import Failure, OutboundFailed
 from pressroom.outbound.response_reader import ResponseReader
 
 IDLE_SECONDS: Final = 15.0

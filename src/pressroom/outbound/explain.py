@@ -7,7 +7,7 @@ from typing import Final
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
-from pressroom.outbound.failures import Failure, OutboundFailed
+from pressroom.outbound.response import Failure, OutboundFailed
 
 _CERTIFICATE: Final = {
     9: "The certificate is not valid yet.",

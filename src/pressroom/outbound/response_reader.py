@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from aiohttp.http import HttpResponseParser, RawResponseMessage
 
-from pressroom.outbound.failures import Failure, OutboundFailed
+from pressroom.outbound.response import Failure, OutboundFailed
 
 HEAD_BYTES: Final = 65_536
 """Bytes of the head of a response, with those of interim responses."""

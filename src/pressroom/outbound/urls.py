@@ -13,8 +13,8 @@ from urllib.parse import quote
 import idna
 import msgspec
 
-from pressroom.outbound.failures import UrlRefused
 from pressroom.outbound.ip_ranges import IpAddress
+from pressroom.outbound.response import UrlRefused
 
 MOST_CHARACTERS: Final = 2_048
 LONGEST_NAME: Final = 253

@@ -7,9 +7,8 @@ from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.actions import may_see
 from pressroom.domains.reports.actions import count_waiting
 from pressroom.server.clock_watch import skew_notice
-from pressroom.server.document import describe_api
 from pressroom.server.guards import PackageGuards
-from pressroom.server.routes import ROUTES
+from pressroom.server.routes import ROUTES, describe_api
 from pressroom.server.runtime import Runtime
 from pressroom.threads import MadeOnce
 from pressroom.web.codings import CachedBody

@@ -3,11 +3,16 @@
 A test (tests/web/test_routes.py) finds every module with routes and fails when one is missing here.
 """
 
+import json
 from pkgutil import resolve_name
 from typing import Any, Final
 
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.webhooks.examples import EVENT_SHAPES
+from pressroom.settings import Settings
 from pressroom.web import site
+from pressroom.web.access import Keyed
+from pressroom.web.openapi import describe
 from pressroom.web.routing import Route
 
 DECLARED: Final = (
@@ -44,7 +49,6 @@ DECLARED: Final = (
     "moderation.routes",
     "home.pages",
     "notifications.pages",
-    "notifications.unsubscribe_pages",
     "posts.pages",
     "clips.pages",
     "sign_up.pages",
@@ -92,3 +96,14 @@ SITE_ROUTES: Final[tuple[Route[Any], ...]] = (*site.routes,)
 """Probes, the API reference, static files and the pictures of hubs."""
 
 ROUTES: Final[tuple[Route[Caller], ...]] = (*API_ROUTES, *PAGE_ROUTES, *SITE_ROUTES)
+
+
+def describe_api(settings: Settings, *, keyed: bool = False) -> dict[str, object]:
+    """Returns the OpenAPI document of the service under these settings; `keyed`: of the operations that take a key."""
+    routes = [route for route in API_ROUTES if isinstance(route.access, Keyed)] if keyed else API_ROUTES
+    return describe(routes, EVENT_SHAPES, settings)
+
+
+def openapi_document(settings: Settings, *, keyed: bool = False) -> str:
+    """Returns that document as indented JSON, for people to read and to store."""
+    return json.dumps(describe_api(settings, keyed=keyed), indent=2, ensure_ascii=False)

@@ -15,7 +15,7 @@ from pressroom.domains.comments import actions as comments
 from pressroom.domains.comments.models import CommentDraft
 from pressroom.domains.follows import actions as follows
 from pressroom.domains.home.actions import list_seen_notifications, open_notices
-from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.limits.actions import Allowance
 from pressroom.domains.moderation.actions import restore_account, suspend_account
 from pressroom.domains.notifications import actions as notifications
 from pressroom.domains.notifications.models import NotificationType, Way

@@ -12,7 +12,7 @@ from pressroom.db.migrate import migrate
 from pressroom.db.postgres.database import open_postgres
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.limits.actions import Allowance
 from pressroom.domains.posts.actions.edit import edit_post
 from pressroom.domains.posts.actions.publish import publish_post
 from pressroom.domains.posts.models import BARE, Edit, NewPost, parse_text

@@ -17,7 +17,7 @@ from pressroom.db import Command, Database, Tx
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.follows import actions as follows
-from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.limits.actions import Allowance
 from pressroom.domains.moderation.actions import restore_account, suspend_account
 from pressroom.domains.posts.actions import edit, publish, reach
 from pressroom.domains.posts.actions.lookup import get_post

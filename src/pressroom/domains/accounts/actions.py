@@ -16,7 +16,7 @@ from pressroom.domains.accounts.models import (
     folded,
     words_of_account,
 )
-from pressroom.domains.accounts.queries import status, words
+from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import OPERATOR, Kind, Source
 from pressroom.errors import Conflict, NotFound
@@ -57,7 +57,7 @@ async def create_account(tx: Tx, new: NewAccount, source: Source = OPERATOR) -> 
         await _refuse_taken(tx, new.username, new.email)
         raise Conflict("This account was made at the same moment by another request.")
     await _refuse_reserved(tx, account.username)
-    await words.insert_words(tx, account.id, words_of_account(account.username, account.display_name))
+    await queries.insert_words(tx, account.id, words_of_account(account.username, account.display_name))
     await record(tx, account.id, Kind.SIGNED_UP, source)
     return account
 
@@ -90,8 +90,8 @@ async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     if folded(account.username) != folded(before.username):
         await _change_username(tx, before.username, account)
     if (account.username, account.display_name) != (before.username, before.display_name):
-        await words.delete_words(tx, account.id)
-        await words.insert_words(tx, account.id, words_of_account(account.username, account.display_name))
+        await queries.delete_words(tx, account.id)
+        await queries.insert_words(tx, account.id, words_of_account(account.username, account.display_name))
     await _record_edit(tx, before, account, caller.source)
     if account.is_private != before.is_private:
         await queue.enqueue_anew(tx, TAG_JOB, account.id, account_id=account.id)

@@ -11,7 +11,7 @@ from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.events.actions import emit
 from pressroom.domains.follows.queries import find_between
-from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.limits.actions import Allowance
 from pressroom.domains.media.actions import attach_media, list_of_owners, move_of_owner, take_storage
 from pressroom.domains.media.models import ProcessingStatus
 from pressroom.domains.media.queries import hide_of_owner

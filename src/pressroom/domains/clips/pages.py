@@ -12,7 +12,7 @@ from pressroom.domains.clips.schemas import EditClip, PublishClip, clip_shape
 from pressroom.domains.hubs.actions import list_choice
 from pressroom.domains.hubs.models import HubChoice
 from pressroom.domains.hubs.schemas import wanted_hub
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.media.models import FILE_BYTES_SIGNED_IN, ProcessingStatus
 from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.domains.media.urls import addresses_of

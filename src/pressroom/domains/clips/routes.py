@@ -15,7 +15,7 @@ from pressroom.domains.clips.schemas import (
     PublishClip,
     clip_shape,
 )
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN
 from pressroom.domains.media.uploads import file_errors, staged_uploads
 from pressroom.domains.media.urls import addresses_of

@@ -18,7 +18,7 @@ from pressroom.domains.home.queries import FIND_FIRST_STEPS, FirstSteps
 from pressroom.domains.hubs.actions import list_choice
 from pressroom.domains.hubs.models import HubChoice
 from pressroom.domains.hubs.schemas import wanted_hub
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.media.uploads import staged_uploads
 from pressroom.domains.media.urls import MediaAddresses, addresses_of
 from pressroom.domains.notifications.actions import mark_one, mark_read

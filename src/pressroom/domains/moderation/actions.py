@@ -10,8 +10,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
 from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
-from pressroom.domains.accounts.queries import status
-from pressroom.domains.accounts.queries.words import delete_words
+from pressroom.domains.accounts.queries import delete_words, status
 from pressroom.domains.audit.actions import record as log
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys

@@ -5,7 +5,7 @@ from typing import Concatenate, Final, ParamSpec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, reader_of
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.media.uploads import staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.actions import edit, lookup, publish, reach, react

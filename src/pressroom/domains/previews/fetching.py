@@ -15,7 +15,7 @@ from pressroom.domains.previews.parsing import XHTML, OEmbedDocument, PageCard, 
 from pressroom.domains.previews.urls import absolute, normalised
 from pressroom.errors import PressroomError
 from pressroom.outbound import OutboundClient, OutboundFailed, OutboundResponse, UrlRefused
-from pressroom.outbound.failures import Failure
+from pressroom.outbound.response import Failure
 
 __all__ = ["CardPostponed", "CardUnavailable", "FetchedCard", "fetch_card", "normalised"]
 

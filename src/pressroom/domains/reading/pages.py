@@ -19,7 +19,7 @@ from pressroom.domains.comments.pages import Place, place_of
 from pressroom.domains.comments.schemas import CreateComment
 from pressroom.domains.follows.actions import follow, unfollow
 from pressroom.domains.hubs.actions import join_by_slug, leave_by_slug
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.media.schemas import media_shape
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.actions import lookup, publish, react

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pressroom.db import Command, Query, Tx, sql
-from pressroom.db.params import in_list, spread
+from pressroom.db.params import batches, in_list, in_rows, spread
 from pressroom.domains.accounts.models import Account, Block
 
 ACCOUNT_COLUMNS: Final = (
@@ -232,4 +232,22 @@ async def insert_block(tx: Tx, *, block_id: str, pattern: str, reason: str) -> b
 @sql.one("DELETE FROM blocked_addresses WHERE id = :block_id RETURNING pattern")
 async def delete_block(tx: Tx, block_id: str) -> str | None:
     """Takes a block off. Returns its pattern, None when there is no such block."""
+    ...
+
+
+INSERT_WORDS: Final = Command(
+    "INSERT INTO account_words (account_id, word)"
+    f" SELECT :account_id, column1 FROM (VALUES {in_rows('word')}) AS words WHERE column1 <> '' ON CONFLICT DO NOTHING"
+)
+
+
+async def insert_words(tx: Tx, account_id: str, words: Sequence[str]) -> None:
+    """Has an account be found by these words."""
+    for batch in batches(words):
+        await tx.later(INSERT_WORDS, account_id=account_id, **spread("word", batch))
+
+
+@sql.run("DELETE FROM account_words WHERE account_id = :account_id")
+async def delete_words(tx: Tx, account_id: str) -> None:
+    """Removes all words by which an account is found."""
     ...

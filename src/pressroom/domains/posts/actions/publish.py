@@ -11,8 +11,7 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.events.actions import emit
 from pressroom.domains.hubs.actions import find_joined
 from pressroom.domains.hubs.models import Hub
-from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
-from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.limits.actions import Allowance, check_content_quota, spend_content_quota
 from pressroom.domains.media.actions import attach_media, take_storage
 from pressroom.domains.media.queries import move_to_owner
 from pressroom.domains.notifications.actions import notify
