@@ -13,7 +13,7 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.explore.actions import open_explore
 from pressroom.domains.explore.models import PickKind
 from pressroom.domains.explore.picking import Picker
-from pressroom.domains.explore.queries.exclusions import insert_exclusion
+from pressroom.domains.explore.queries import insert_exclusion
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.posts.actions.lookup import get_post
 from pressroom.domains.posts.models import BARE, Post, PostType

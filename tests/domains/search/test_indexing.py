@@ -20,8 +20,8 @@ from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.search import queries
 from pressroom.domains.search.actions import index_posts
 from pressroom.domains.search.jobs import index_waiting
-from pressroom.domains.search.looking import search_posts
 from pressroom.domains.search.models import parse_search
+from pressroom.domains.search.posts import search_posts
 from tests.harness.locks import WAITING
 from tests.services.postgres import PostgresServer
 

@@ -26,9 +26,9 @@ from pressroom.domains.posts.visibility import Relationship, Visibility, may_see
 from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.search import actions, models, names
 from pressroom.domains.search.jobs import index_waiting
-from pressroom.domains.search.looking import search_posts
 from pressroom.domains.search.models import parse_search
 from pressroom.domains.search.names import search_people
+from pressroom.domains.search.posts import search_posts
 from pressroom.errors import PressroomError
 from tests.domains.conftest import Run
 

@@ -18,7 +18,7 @@ from pressroom.db.sqlite.tx import SqliteTx
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.search import queries
 from pressroom.domains.search.models import parse_search
-from pressroom.domains.search.queries import FIND_IN_SPANS, Match, names
+from pressroom.domains.search.queries import FIND_IN_SPANS, Match
 from tests.harness.plans import UNHURRIED, Asked, Cost, Noting, Postgres, Sqlite
 from tests.services.postgres import PostgresServer
 
@@ -116,10 +116,10 @@ async def read(tx: Tx, asked: list[Asked]) -> dict[str, list[Match]]:
     """Searches for posts and for names, and notes the statements whose work is looked at."""
     noting = Noting(tx, asked)
     found = {text: await find(noting if text in NOTED else tx, text) for text in SEARCHES}
-    await names.find_people(noting, "p", reader="", place=("p", ""), limit=50)
-    await names.find_person(noting, "p7", reader="")
-    await names.find_hubs(noting, "p", reader="", place=("p", ""), limit=50)
-    await names.find_tags(noting, "t", reader="", after="", limit=50)
+    await queries.find_people(noting, "p", reader="", place=("p", ""), limit=50)
+    await queries.find_person(noting, "p7", reader="")
+    await queries.find_hubs(noting, "p", reader="", place=("p", ""), limit=50)
+    await queries.find_tags(noting, "t", reader="", after="", limit=50)
     return found
 
 

@@ -19,7 +19,7 @@ from pressroom.domains.explore.models import (
     SuggestedPerson,
     get_tag,
 )
-from pressroom.domains.explore.queries import ShownPick, exclusions
+from pressroom.domains.explore.queries import ShownPick
 from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import lookup
@@ -69,7 +69,7 @@ async def exclude(tx: Tx, admin: Source, new: NewExclusion) -> Exclusion:
     """
     subject, account_id = await _get_subject(tx, new)
     made = new_id(tx.now)
-    if not await exclusions.insert_exclusion(
+    if not await queries.insert_exclusion(
         tx,
         exclusion_id=made,
         kind=new.kind,
@@ -88,13 +88,13 @@ async def exclude(tx: Tx, admin: Source, new: NewExclusion) -> Exclusion:
 async def include(tx: Tx, admin: Source, exclusion_id: str) -> Exclusion:
     """Puts a subject back into explore; returns the exclusion that ended. Raises NotFound."""
     ended = await _get_exclusion(tx, exclusion_id)
-    account_id = await exclusions.delete_exclusion(tx, exclusion_id)
+    account_id = await queries.delete_exclusion(tx, exclusion_id)
     await audit.record(tx, account_id or "", Kind.EXPLORE_INCLUDED, admin, type=ended.kind, subject=ended.subject)
     return ended
 
 
 async def _get_exclusion(tx: Tx, exclusion_id: str) -> Exclusion:
-    found = await exclusions.find_exclusion(tx, exclusion_id)
+    found = await queries.find_exclusion(tx, exclusion_id)
     if found is None:
         raise NotFound("There is no such exclusion.")
     return found

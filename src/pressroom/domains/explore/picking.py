@@ -15,7 +15,6 @@ from pressroom.db import Database, Tx, Value
 from pressroom.db.params import batches
 from pressroom.domains.explore import queries
 from pressroom.domains.explore.models import HUBS, PEOPLE, POSTS, SPARE, TAGS, Pick, PickKind
-from pressroom.domains.explore.queries import sources
 from pressroom.domains.explore.scores import WEEK, Reactions, TagUses, daily_average, in_ranks, rise
 from pressroom.ids import BEYOND, LATEST, first_id
 
@@ -74,7 +73,7 @@ class Picker:
         now = self._clock.now()
         tags, posts = await self._pick_tags(now), await self._pick_posts(now)
         people = await self._pick_people([pick.account_id or "" for pick in posts])
-        hubs = await self._read(sources.list_largest_hubs, limit=HUBS + SPARE)
+        hubs = await self._read(queries.list_largest_hubs, limit=HUBS + SPARE)
         await self._db.transact(replace_picks, [*tags, *posts, *people, *(Pick(PickKind.HUB, hub) for hub in hubs)])
 
     async def _pick_tags(self, now: int) -> list[Pick]:
@@ -82,7 +81,7 @@ class Picker:
         uses, since = TagUses(), first_id(now - DAY)
         async for page in self._walk(
             USES,
-            sources.list_tag_uses,
+            queries.list_tag_uses,
             {"before": BEYOND, "tag": ""},
             lambda use: {"before": use.post_id, "tag": use.tag},
             since=since,
@@ -91,7 +90,7 @@ class Picker:
         accounts = {tag: len(uses.accounts[tag]) for tag in uses.frequent}
         scores: list[tuple[float, str]] = []
         for batch in batches(await _most(accounts, COMPARED)):
-            for tag in set(batch).difference(await self._read(sources.find_excluded_tags, batch)):
+            for tag in set(batch).difference(await self._read(queries.find_excluded_tags, batch)):
                 average = await self._average_before(tag, now - DAY)
                 scores.append((rise(accounts[tag], average), tag))
         return [
@@ -104,7 +103,7 @@ class Picker:
         found: list[tuple[str, str]] = []
         async for page in self._walk(
             USES_BEFORE,
-            sources.list_uses_of,
+            queries.list_uses_of,
             {"before": first_id(until)},
             lambda use: {"before": use.post_id},
             tag=tag,
@@ -118,7 +117,7 @@ class Picker:
         reactions = await self._gather_reactions(now - DAY)
         found: dict[str, tuple[int, str]] = {}
         for batch in batches(await _most(reactions.accounts, LOOKED_AT)):
-            for post in await self._read(sources.find_liked, batch, since=now - DAY):
+            for post in await self._read(queries.find_liked, batch, since=now - DAY):
                 is_own = post.is_own or reactions.has_bounced(post.account_id, post.id)
                 found[post.id] = (reactions.accounts[post.id] - is_own, post.account_id)
             if len(found) >= POSTS + SPARE:
@@ -134,7 +133,7 @@ class Picker:
         reactions = Reactions()
         async for bounces in self._walk(
             BOUNCES,
-            sources.list_bounces,
+            queries.list_bounces,
             {"before": BEYOND},
             lambda bounce: {"before": bounce.id},
             since=first_id(since),
@@ -144,7 +143,7 @@ class Picker:
                     reactions.add_bounce(bounce.account_id, bounce.post_id)
         async for likes in self._walk(
             LIKES,
-            sources.list_likes,
+            queries.list_likes,
             {"created_at": LATEST, "post_id": "", "account_id": ""},
             lambda like: {"created_at": like.created_at, "post_id": like.post_id, "account_id": like.account_id},
             since=since,
@@ -157,11 +156,11 @@ class Picker:
     async def _pick_people(self, also: Sequence[str]) -> list[Pick]:
         """Returns the most followed of the accounts that published lately, and of those in `also`."""
         authors = dict.fromkeys(also)
-        async for page in self._walk(NEWEST, sources.list_newest, {"before": BEYOND}, lambda post: {"before": post.id}):
+        async for page in self._walk(NEWEST, queries.list_newest, {"before": BEYOND}, lambda post: {"before": post.id}):
             authors |= dict.fromkeys(post.account_id for post in page if post.counts)
         found: list[tuple[float, str]] = []
         for batch in batches(list(authors)):
-            listed = await self._read(sources.find_listed, batch)
+            listed = await self._read(queries.find_listed, batch)
             found += ((account.total_followers + 1, account.id) for account in listed)
         return [Pick(PickKind.ACCOUNT, account_id) for account_id in islice(in_ranks(found), PEOPLE + SPARE)]
 

@@ -6,7 +6,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.accounts.schemas import MessageOut
 from pressroom.domains.explore import actions
 from pressroom.domains.explore.actions import Explored
-from pressroom.domains.explore.queries.exclusions import list_exclusions
+from pressroom.domains.explore.queries import list_exclusions
 from pressroom.domains.explore.schemas import (
     ExcludeSubject,
     ExclusionList,

@@ -11,7 +11,7 @@ from pressroom.domains.notifications.actions import list_notifications, read_sho
 from pressroom.domains.notifications.models import Bundle, Notification
 from pressroom.domains.posts.actions.lookup import list_seen
 from pressroom.domains.posts.queries.lookup import find_posts
-from pressroom.domains.reading.markup import excerpt
+from pressroom.domains.reading.entity_links import excerpt
 from pressroom.ids import BEYOND
 
 LONGEST_WORDS: Final = 160

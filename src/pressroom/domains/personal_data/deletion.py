@@ -17,7 +17,7 @@ from pressroom.domains.audit.queries import erase_addresses, erase_entries
 from pressroom.domains.clips.queries import erase_clips
 from pressroom.domains.comments.queries import clear_keys
 from pressroom.domains.drafts.actions import erase_drafts
-from pressroom.domains.explore.queries.exclusions import erase_exclusions
+from pressroom.domains.explore.queries import erase_exclusions
 from pressroom.domains.follows.actions import TOGETHER, end_follows
 from pressroom.domains.follows.queries import erase_blocks, erase_mutes
 from pressroom.domains.hubs.actions import leave_hubs

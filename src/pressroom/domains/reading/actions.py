@@ -21,7 +21,7 @@ from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import lookup
 from pressroom.domains.posts.models import PostView, SeenPost, Version
 from pressroom.domains.posts.queries.lookup import FIND_POST
-from pressroom.domains.reading.markup import weight
+from pressroom.domains.reading.entity_links import weight
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
 

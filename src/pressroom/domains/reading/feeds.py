@@ -21,7 +21,7 @@ from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import OriginalPostOut, PostOut, post_shape
 from pressroom.domains.reading import actions
-from pressroom.domains.reading.markup import excerpt, shortened
+from pressroom.domains.reading.entity_links import excerpt, shortened
 from pressroom.domains.reading.queries import OF_ACCOUNT, OF_HUB, OF_TAG, FeedRow, list_rows
 from pressroom.domains.reading.rendering import read_for_page
 from pressroom.entities import tag_identity

@@ -31,7 +31,7 @@ from pressroom.domains.posts.schemas import BouncePost
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.reading import actions
-from pressroom.domains.reading.markup import excerpt
+from pressroom.domains.reading.entity_links import excerpt
 from pressroom.domains.reading.rendering import (
     awaits_files,
     before,

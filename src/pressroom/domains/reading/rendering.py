@@ -23,8 +23,8 @@ from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.actions import Permalink, PostPage, Thread
+from pressroom.domains.reading.entity_links import excerpt, linked, linked_parts, shortened
 from pressroom.domains.reading.fragments import CommentEntry, PageFragments
-from pressroom.domains.reading.markup import excerpt, linked, linked_parts, shortened
 from pressroom.ids import BEYOND
 from pressroom.web.asgi import HeaderList
 from pressroom.web.page_forms import FormState, new_idempotency_key

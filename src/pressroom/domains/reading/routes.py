@@ -17,7 +17,7 @@ from pressroom.domains.previews.actions import find_cards
 from pressroom.domains.previews.models import Card
 from pressroom.domains.previews.schemas import LinkPreviewOut, card_shape
 from pressroom.domains.reading.actions import read_profile
-from pressroom.domains.reading.markup import linked
+from pressroom.domains.reading.entity_links import linked
 from pressroom.domains.reading.schemas import ProfileOut, profile_shape
 from pressroom.entities import Entity, find_entities
 from pressroom.errors import NotFound

@@ -11,9 +11,9 @@ from pressroom.db import Database
 from pressroom.db.params import BATCH
 from pressroom.domains.accounts.models import folded, words_of_account
 from pressroom.domains.hubs.models import words_of_hub
-from pressroom.domains.search.looking import BUDGET
-from pressroom.domains.search.queries import names as queries
-from pressroom.domains.search.queries.names import FoundHub, FoundPerson, FoundTag
+from pressroom.domains.search import queries
+from pressroom.domains.search.posts import BUDGET
+from pressroom.domains.search.queries import FoundHub, FoundPerson, FoundTag
 from pressroom.entities import tag_identity
 from pressroom.words import runs_of
 

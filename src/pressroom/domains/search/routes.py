@@ -8,8 +8,8 @@ from pressroom.domains.hubs.schemas import hub_shape
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.examples import POST_EXAMPLE
 from pressroom.domains.posts.schemas import post_shape
-from pressroom.domains.search.looking import search_posts
 from pressroom.domains.search.names import search_hubs, search_people, search_tags
+from pressroom.domains.search.posts import search_posts
 from pressroom.domains.search.schemas import (
     LONGEST,
     PARAMETERS,

@@ -4,15 +4,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from pressroom.db import Database, Tx
-from pressroom.db.params import batches
-from pressroom.domains.clips.actions import list_seen as list_clips
-from pressroom.domains.clips.models import Clip
-from pressroom.domains.posts.actions.lookup import complete, find_standing
-from pressroom.domains.posts.models import PostType
 from pressroom.domains.privacy.models import Matcher, Place
 from pressroom.domains.privacy.queries import list_filters
 from pressroom.domains.timeline import queries
 from pressroom.domains.timeline.models import MANY, ROUNDS, SOURCES, WALKED, Author, Entry, Hub, Timeline
+from pressroom.domains.timeline.omissions import list_entries
 from pressroom.domains.timeline.queries import SLOTS, Recent
 from pressroom.ids import BEYOND
 
@@ -45,7 +41,7 @@ async def read_timeline(tx: Tx, reader: str, follows: int, before: str, limit: i
         ids, floor = await _list_ids(tx, reader, follows, place, limit + 1)
         for start in range(0, len(ids), limit + 1):
             some = ids[start : start + limit + 1]
-            for entry in await _list_entries(tx, reader, some, matcher):
+            for entry in await list_entries(tx, reader, some, matcher):
                 shown.setdefault(entry.subject, entry)
             place = some[-1]
             if len(shown) > limit:
@@ -121,33 +117,3 @@ async def _merge(
     # Each source gave `wanted` ids at most: below the last of the newest there may be others.
     newest = sorted(found, reverse=True)[:wanted]
     return found, max(floor, newest[-1]) if len(newest) == wanted else floor
-
-
-async def _list_entries(tx: Tx, reader: str, ids: Sequence[str], matcher: Matcher) -> list[Entry]:
-    """Returns the entries of these ids, in this order, without those that the reader may not see or does not want."""
-    posts = {post.id: post for post in await find_standing(tx, ids, reader)}
-    others = [each for each in ids if each not in posts]
-    clips = {view.clip.id: view for batch in batches(others) for view in await list_clips(tx, batch, reader)}
-    bounces = [post for post in posts.values() if post.type == PostType.SHARE]
-    originals = await find_standing(tx, [post.original_id for post in bounces if post.original_id], reader)
-    subjects = {post.id: post for post in (*posts.values(), *originals) if post.type != PostType.SHARE}
-    views = {view.post.id: view for view in await complete(tx, list(subjects.values()), reader)}
-    entries: list[Entry] = []
-    for each in ids:
-        post = posts.get(each)
-        if post is None:
-            if each in clips:
-                entries.append(Entry(each, clip=clips[each]))
-        elif post.type != PostType.SHARE:
-            entries.append(Entry(each, views[each]))
-        elif post.original_id in views:
-            entries.append(Entry(each, views[post.original_id], bounce=post))
-    return [each for each in entries if not _is_unwanted(each, matcher)]
-
-
-def _is_unwanted(entry: Entry, matcher: Matcher) -> bool:
-    """Returns whether a mute hides an entry, or a word filter that of somebody else."""
-    if any(part.muted for part in entry.parts):
-        return True
-    texts = [part.caption if isinstance(part, Clip) else part.content for part in entry.parts]
-    return not any(part.is_author for part in entry.parts) and matcher.hides(*texts)

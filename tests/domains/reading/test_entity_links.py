@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pressroom.domains.reading.markup import (
+from pressroom.domains.reading.entity_links import (
     IN_LIST,
     LINES_IN_LIST,
     LINKS_IN_LIST,
