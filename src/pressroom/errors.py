@@ -247,4 +247,4 @@ class Unavailable(PressroomError):
 
 
 class SettingError(PressroomError):
-    """A setting, or what it points at, cannot be used. One line for the operator."""
+    """A setting, or the file, host or service that it names, cannot be used. One line for the operator."""

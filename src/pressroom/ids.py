@@ -32,7 +32,7 @@ PLACE: Final = 3
 """Characters at the end of an id or secret that say its place (docs/architecture.md#places)."""
 
 KEPT: Final = 16
-"""Milliseconds before the latest one of which ids are still counted on."""
+"""Milliseconds behind the latest one in which ids still count up."""
 
 
 class _Ids:
@@ -78,7 +78,7 @@ _ids: Final = _Ids()
 def new_id(now: int, beside: str = "") -> str:
     """Returns a new id, a ULID: 26 characters that sort by `now` (milliseconds).
 
-    `beside` is the id of what it belongs with, whose place it has; without one it draws its own.
+    `beside` is an id whose place it takes, as that of its account or post; without one it draws its own.
     """
     return _ids.next(now, place_of(beside) or _new_place())
 
@@ -99,14 +99,14 @@ def new_token(beside: str) -> str:
 
 
 def time_of(identifier: str) -> int:
-    """Returns the time (milliseconds) that an id was made with. Raises ValueError for what is no ULID."""
+    """Returns the time (milliseconds) that an id was made with. Raises ValueError for a text that is no ULID."""
     if not _ULID.fullmatch(identifier):
         raise ValueError("not a ULID")
     return int(identifier[:10].translate(_PYTHONS_BASE32), 32)
 
 
 def id_before(identifier: str) -> str:
-    """Returns the largest id that sorts before another. Raises ValueError for what is no ULID."""
+    """Returns the largest id that sorts before another. Raises ValueError for a text that is no ULID."""
     return str(ULID.from_int(max(int(ULID.from_str(identifier)) - 1, 0)))
 
 

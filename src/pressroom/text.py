@@ -17,7 +17,7 @@ INVISIBLE: Final = (
     rf"\s{CONTROLS}\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u202f\u205f-\u206f\u2800\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
 )
-"""What a class of characters in a regular expression holds; of INVISIBLE, all that is so in the first plane."""
+"""The contents of a class of characters in a regular expression: the members of INVISIBLE in the first plane."""
 
 _CONTROL: Final = re.compile(f"[{CONTROLS}]")
 _INVISIBLE: Final = re.compile(f"[{INVISIBLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*")
@@ -56,7 +56,7 @@ def name_errors(field: str, name: str | None, what: str) -> Iterator[FieldError]
     Args:
         field: Where the name was given.
         name: The name; None when there is none. An empty one is left to the type of its field.
-        what: What the message calls it, with its article: `A display name`.
+        what: Its name in the message, with the article: `A display name`.
     """
     if not name:
         return

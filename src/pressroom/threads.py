@@ -41,7 +41,7 @@ async def run_to_end(work: Callable[[], T], pool: Executor | None = None, stop: 
     With `stop`, a cancellation also sets that event, and work that no thread has begun is never begun; without it,
     `work` is always done.
 
-    Returns what `work` returns; raises what it raises.
+    Returns the result of `work`, or raises its error.
     """
     first = threading.Lock()  # taken by the thread that begins the work, or by the caller that abandons it before that
 
@@ -70,7 +70,7 @@ async def run_to_end(work: Callable[[], T], pool: Executor | None = None, stop: 
 async def run_apart(work: Callable[[], T]) -> T:
     """Runs `work` in a thread of its own. A cancellation leaves it behind, and the process can end before it does.
 
-    Returns what `work` returns; raises what it raises.
+    Returns the result of `work`, or raises its error.
     """
     result: Future[T] = Future()
 

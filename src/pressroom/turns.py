@@ -36,7 +36,7 @@ class Turn(msgspec.Struct):
         line: The client that the request counts as: its address, or another one of its account.
         refusal: Why the request is not served; None if it is.
         has_turn: Whether the others wait until the step that it runs, or begins next, is done.
-        is_over: Whether the request is finished. What it left behind is no client's.
+        is_over: Whether the request is finished. Tasks that it left behind belong to no client.
         waited: For how many seconds it has waited for connections to the database (docs/operations.md#postgresql).
     """
 
@@ -58,7 +58,7 @@ def current_turn() -> Turn | None:
 
 
 class Turns:
-    """Runs requests by steps: what one does between two awaits, or until it gives way by `asyncio.sleep(0)`.
+    """Runs requests by steps: the code between two awaits, or until it gives way by `asyncio.sleep(0)`.
 
     While the loop has time, a step is run at once. Otherwise it waits in a queue that is fair to clients, from which
     one step is taken in each round of the loop. So a step waits for one of each other client, however many requests
@@ -99,7 +99,7 @@ class Turns:
 
     @coroutine
     def run(self, turn: Turn, work: Coroutine[Any, None, R]) -> Generator[Any, None, R]:
-        """Runs a request, each step of it in turn, and returns what it returns.
+        """Runs a request, each step of it in turn, and returns its result.
 
         Sets `turn.refusal` before the first step when too many wait. A request that is cancelled hears of it at once.
         """

@@ -37,7 +37,7 @@ class DatabaseAway(Unavailable):
 
 
 class LockedElsewhere(DatabaseAway):
-    """Another transaction held for too long what this one needs."""
+    """Another transaction held a lock for longer than this one may wait."""
 
 
 class DatabaseNotReached(SettingError):
@@ -114,7 +114,7 @@ class Tx(Protocol):
         ...
 
     async def later(self, command: Command, /, **values: Value) -> None:
-        """Runs a statement of which nothing is needed, at the latest before the next one with rows and the commit.
+        """Queues a statement whose result the action does not use. It runs before the next one with rows, or COMMIT.
 
         It may wait to be sent together with others. Within this transaction it is as if it had been run.
         """
@@ -225,7 +225,7 @@ class Database(Reads, Protocol):
     async def prepare(self, command: Command) -> list[Column]:
         """Has the engine parse and plan a statement without running it, and returns the columns of its rows.
 
-        Raises ColumnsDoNotFit when they are not what the statement says, and whatever the engine says of it.
+        Raises ColumnsDoNotFit when they differ from the statement's columns, and the engine's own errors.
         """
         ...
 

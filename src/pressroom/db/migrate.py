@@ -1,6 +1,6 @@
 """Numbered migrations, forward only: `migrations/0001_name.sql`, while the version before serves.
 
-What one may contain stands in docs/development.md#a-migration.
+Their rules: docs/development.md#a-migration.
 """
 
 import asyncio
@@ -134,7 +134,7 @@ async def migrate(
 
 
 async def touch(tx: Tx) -> None:
-    """Writes what is there already, which a database that cannot be written refuses."""
+    """Rewrites a stored value unchanged, which a read-only database refuses."""
     await tx.run(TOUCH)
 
 

@@ -1,6 +1,6 @@
 """The loop of every worker that works under leases (docs/architecture.md#leases).
 
-It looks for work, keeps the leases of what is under way, and stops in order. What work is, how it is claimed and how
+It looks for work, keeps the leases of running work, and stops in order. Which work, how it is claimed and how
 its results are saved is the worker's to say.
 """
 
@@ -58,10 +58,10 @@ def pause_until(due_at: int | None, now: int) -> float | None:
 
 
 class LeaseLoop(Generic[T]):
-    """Runs a worker until it is stopped. `T` is what a lease is held on.
+    """Runs a worker until it is stopped. `T` is a leased piece of work.
 
     name: what waits while the database is away, for the log ("jobs"). wake: is set when work was queued. lease: the
-    length of a lease in milliseconds. look: saves results, claims what is due and starts it. renew: prolongs the leases
+    length of a lease in milliseconds. look: saves results, claims due work and starts it. renew: prolongs the leases
     of these items, taken with this token, until then (milliseconds). save: saves results and claims nothing; returns
     whether some are left, because somebody holds a lock.
     """
@@ -98,7 +98,7 @@ class LeaseLoop(Generic[T]):
         return self._clock.now() + self._lease
 
     def items(self) -> list[T]:
-        """Returns what is under way."""
+        """Returns the running work."""
         return self._tasks.items()
 
     def is_under_way(self, key: str) -> bool:
@@ -116,7 +116,7 @@ class LeaseLoop(Generic[T]):
         name: str,
         ended: Callable[[], None] = lambda: None,
     ) -> None:
-        """Starts the work of a key of which none is under way.
+        """Starts the work of a key that has none running.
 
         ended: is called when the work has ended, even cancelled before its first step; it must not raise.
         """
@@ -124,7 +124,7 @@ class LeaseLoop(Generic[T]):
         task.add_done_callback(lambda _: ended())
 
     async def run(self) -> None:
-        """Works until `stop`, then finishes or cuts off what is under way and saves the results."""
+        """Works until `stop`, then finishes or cuts off running work and saves the results."""
         renewal = asyncio.create_task(self._renew_leases(), name=f"leases of {self._name}")
         try:
             while not self.stopping:

@@ -1,4 +1,4 @@
-"""Outages: how long jobs wait for what is away, and how few are begun (docs/media.md#outages)."""
+"""Outages: how long jobs wait for an unavailable resource, and how few are begun (docs/media.md#outages)."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ class Outages:
         self._outages: dict[str, _Outage] = {}
 
     def free(self, kind: str, together: int, busy: int) -> int:
-        """Returns how many jobs of a kind may be begun, of which `together` may be and `busy` are under way."""
+        """Returns how many more jobs of a kind may be begun: at most `together` run at once, and `busy` do now."""
         outage = self._outages.get(kind)
         if outage is None:
             return together - busy
@@ -54,7 +54,7 @@ class Outages:
             self._log.warning("jobs wait for what they need; nothing of theirs is lost", kind=kind, error=reason)
 
     def ended(self, kind: str) -> None:
-        """Notes that a job of the kind had what it needed."""
+        """Notes that a job of the kind had its resources."""
         outage = self._outages.pop(kind, None)
         if outage is not None:
             self._log.info("jobs go on", kind=kind, probes=outage.times)

@@ -160,7 +160,7 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
 
 
 async def enqueue_anew(tx: Tx, kind: str, subject: str, *, account_id: str = "") -> None:
-    """Enqueues a job that begins with what is true after this transaction; replaces one that is under way."""
+    """Enqueues a job that begins with the state after this transaction; replaces a running one."""
     await cancel(tx, kind, subject)
     await enqueue(tx, kind, subject, account_id=account_id)
 

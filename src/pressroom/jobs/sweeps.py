@@ -64,10 +64,10 @@ class SweepGroup:
     Args:
         name: The name of the group, the same in every process.
         seconds: The time from the end of one run to the beginning of the next.
-        db: What is swept, and where the lease is.
+        db: The swept database, which also holds the lease.
         clock: Nothing is swept while it is doubtful (docs/operations.md#clocks).
         log: Where a sweep that failed is named. It does not keep the others from being done.
-        sweeps: What is done, in this order.
+        sweeps: The clean-ups, in their order.
     """
 
     def __init__(self, name: str, seconds: int, db: Database, clock: Clock, log: Log, sweeps: Sequence[Sweep]) -> None:

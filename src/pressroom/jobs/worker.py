@@ -82,11 +82,11 @@ class JobWorker:
         self._token = self._loop.token
 
     async def run(self) -> None:
-        """Does jobs until `stop`; then finishes what is under way, or gives it back."""
+        """Does jobs until `stop`; then finishes running ones, or gives them back."""
         await self._loop.run()
 
     def stop(self, seconds: float) -> None:
-        """Has `run` begin nothing more and end within so many seconds. What is cut off is done again later."""
+        """Has `run` begin nothing more and end within so many seconds. Jobs that are cut off are done again later."""
         self._loop.stop(seconds)
 
     async def settle(self) -> None:
@@ -94,14 +94,14 @@ class JobWorker:
         await self._loop.settle()
 
     async def _look(self) -> Look:
-        """Begins what is due."""
+        """Begins due jobs."""
         begun = [await self._begin(handler) for handler in self._handlers]
         return Look(any(begun))
 
     async def _begin(self, handler: Handler) -> bool:
         """Begins jobs of a kind that are due, as many as may be under way together; returns whether there were any.
 
-        While what they need is away, one of them alone looks whether it is back.
+        While their resource is away, a single one probes whether it is back.
         """
         busy = sum(job.kind == handler.kind for job in self._loop.items())
         free, now = self._outages.free(handler.kind, handler.together, busy), self._clock.now()

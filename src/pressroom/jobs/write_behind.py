@@ -66,7 +66,7 @@ class WriteBehind(Generic[V]):
         await self._tried.wait()
 
     async def flush(self) -> None:
-        """Writes what is held, unless a write is under way. Raises what `write` raises; the values stay held then."""
+        """Writes the held values, unless a write is under way. Raises its errors; the values stay held then."""
         if self._being_written is not None or not self.pending:
             return
         values = self._being_written = self.pending

@@ -8,14 +8,14 @@ from typing import Protocol
 
 
 class Recorder(Protocol):
-    """Counts and times what this process does. Each method takes a few microseconds and never raises."""
+    """Counts and times the work of this process. Each method takes a few microseconds and never raises."""
 
     def request(self, method: str, route: str, status: int, milliseconds: int) -> None:
         """Notes an answered request; `route` is the path as the route declares it, empty where there is none."""
         ...
 
     def verdict(self, what: str, refused_by: str | None) -> None:
-        """Notes what the limits said of one of `what` (requests, writes): the limit that refused it, None for none."""
+        """Notes the verdict on one of `what` (requests, writes): the limit that refused it, None for none."""
         ...
 
     def pool_waited(self, seconds: float) -> None:
@@ -27,7 +27,7 @@ class Recorder(Protocol):
         ...
 
     def delivery(self, outcome: str) -> None:
-        """Notes what a saved attempt made of its delivery."""
+        """Notes the state of a delivery after a saved attempt."""
         ...
 
     def job(self, kind: str, outcome: str) -> None:
@@ -55,7 +55,7 @@ class Recorder(Protocol):
         ...
 
     def unknown(self) -> None:
-        """Says that what the database holds is not known now."""
+        """Marks the figures that are looked up in the database as unknown."""
         ...
 
 

@@ -26,7 +26,7 @@ TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class MetricsEndpoint:
-    """Listens from the beginning and answers once it is told what. Raises SettingError when it cannot listen."""
+    """Listens from the beginning and answers once it has the page's source. Raises SettingError if it cannot listen."""
 
     def __init__(self, host: str, port: int) -> None:
         self._listening = _listen(host, port)

@@ -173,9 +173,9 @@ def _kept_in(folder: Path) -> Generator[None]:
 
 @contextmanager
 def exposing(settings: Settings) -> Generator[Callable[[int], None]]:
-    """Serves the metrics of this process and its siblings; yields what is told the place of one that ended.
+    """Serves the metrics of this process and its siblings; yields a function for the place of a process that ended.
 
-    What an earlier run left in the folder is removed. Raises SettingError when it cannot listen.
+    Files of an earlier run are removed from the folder. Raises SettingError when it cannot listen.
     """
     folder = values_folder(settings)
     with MetricsEndpoint(settings.metrics_host, settings.metrics_port or 0) as endpoint:
@@ -209,5 +209,5 @@ def _values_below(place: int) -> type[values.MutexValue]:
 
 
 def _forget_live_values(folder: Path, place: int) -> None:
-    """Removes what was true only while the process in this place lived."""
+    """Removes the gauges of the process that had this place, which has ended."""
     multiprocess.mark_process_dead(place, str(folder))  # pyright: ignore  # its types are not stated

@@ -88,7 +88,7 @@ async def back_up(settings: Settings, to: Path) -> Manifest:
             skipped |= _copy_blobs(blobs, to, files)
             schema, missing = await _compare(to, files)
             if missing == before:
-                break  # nothing is missing, or only what the store has lost
+                break  # nothing is missing, or only files that the store has lost
         _set_journal(to / DATABASE)
         files[DATABASE] = _entry(to / DATABASE)
         manifest = Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing, sorted(skipped))

@@ -53,7 +53,7 @@ class Finding:
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """Checks settings, machine, running server and what it uses. A failed check does not stop the others."""
+    """Checks settings, machine, running server, database and store. A failed check does not stop the others."""
     findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
     findings += await _port(settings)
     try:

@@ -19,7 +19,7 @@ class Readiness(msgspec.Struct, frozen=True):
     """The answer of `/readyz`, in its fields for an operator; both are empty when nothing is wrong.
 
     Attributes:
-        warning: What is wrong although requests are served.
+        warning: A fault despite which requests are served.
         message: Why none are served.
     """
 
@@ -35,7 +35,7 @@ class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def find_server(settings: Settings) -> Readiness | None:
-    """Returns what the Pressroom on this port reports of itself; None when none answers there."""
+    """Returns the report of the Pressroom on this port about itself; None when none answers there."""
     try:
         msgspec.json.decode(await _read(settings, "/healthz"), type=Health)
         return msgspec.json.decode(await _read(settings, "/readyz"), type=Readiness)

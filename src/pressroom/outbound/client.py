@@ -1,6 +1,6 @@
 """Sends requests over aiohttp's connections, with checks of every address. `on_demand` loads it.
 
-Pool, TLS and the parser of responses are aiohttp's. Its session is not used: it would double what a request costs, and
+Pool, TLS and the parser of responses are aiohttp's. Its session is not used: it would double the cost of a request, and
 nothing that it adds is wanted here (docs/architecture.md#requests-to-other-hosts).
 """
 

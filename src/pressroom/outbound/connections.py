@@ -52,7 +52,7 @@ AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, st
 
 
 class Exchange:
-    """One try at a request: options for the connection layer, and what that layer found out."""
+    """One try at a request: options for the connection layer, and that layer's findings."""
 
     __slots__ = ("addresses", "busy", "fresh", "refusal", "reused", "wire")
 
@@ -173,9 +173,9 @@ class Wire(ResponseHandler):
     def rest(self) -> None:
         """Ends a request: from now on the peer must send nothing.
 
-        The connection is not kept if some of the request is still to be sent. Over TLS that is not known of what is
-        encrypted already; no delivery is long enough for this to matter. One that is not kept is cut off: a close would
-        wait for what is still to be sent, and over TLS for the peer's goodbye.
+        The connection is not kept if some of the request is still unsent. Over TLS that is unknown of bytes that are
+        encrypted already, but no delivery is long enough for this to matter. One that is not kept is cut off: a close
+        would wait for the unsent bytes, and over TLS for the peer's goodbye.
         """
         self._read_at_once()
         if self.transport is not None and (self.should_close or self.transport.get_write_buffer_size()):

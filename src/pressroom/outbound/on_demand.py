@@ -1,4 +1,4 @@
-"""The outbound client. What it sends by is loaded with the first request: a sixth of what a server holds at rest."""
+"""The outbound client. Its HTTP library is loaded with the first request: a sixth of a server's memory at rest."""
 
 import ssl
 from collections.abc import Mapping

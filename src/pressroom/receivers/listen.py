@@ -198,7 +198,7 @@ def error_response(delivery: ReceivedDelivery, number: int, misbehaviour: Misbeh
 
 
 def describe(delivery: ReceivedDelivery, at: datetime, status: int, reason: str, slow: float) -> Text:
-    """Returns what is printed of a delivery."""
+    """Returns the printed lines of a delivery."""
     envelope = delivery.envelope
     text = Text.assemble(
         (f"{at:%H:%M:%S} ", "dim"),

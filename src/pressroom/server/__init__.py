@@ -1,1 +1,1 @@
-"""The server process: the application, its routes, start and stop, what it holds open, and what it watches."""
+"""The server process: the application, its routes, start and stop, its open resources and watches."""

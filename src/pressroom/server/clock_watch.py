@@ -12,7 +12,7 @@ from pressroom.ids import time_of
 from pressroom.logs import Log
 
 SKEW: Final = 2 * SECOND
-"""Milliseconds beyond which the operator is told."""
+"""Milliseconds beyond which a difference is logged."""
 
 
 FIND_NEWEST: Final = Query(
@@ -33,7 +33,7 @@ async def start_clock(db: Database, clock: Clock) -> None:
 
 
 def skew_notice(clock: Clock) -> str | None:
-    """Returns what an operator should know of this machine's clock, if anything."""
+    """Returns the notice for an operator about this machine's clock; None when it is right."""
     if clock.held:
         return (
             f"This machine's clock was set {clock.held // SECOND:,} s ahead. The time runs on without that, and nothing"

@@ -26,7 +26,7 @@ def check_files(settings: Settings) -> None:
         cut_off = (settings.data_dir / RESTORING).exists()
         marks.check_source(file)
     except OSError:
-        return  # opening the folder says what is wrong with it
+        return  # opening the folder reports its fault
     if cut_off:
         raise SettingError(f"A restore into {settings.data_dir} was cut off: run pressroom restore once more.")
 

@@ -1,4 +1,4 @@
-"""Figures for the metrics that are looked up in the database: what is overdue, and how many jobs there are."""
+"""Figures for the metrics that are looked up in the database: overdue deliveries, and the number of jobs."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ MOST = 10_000
 
 
 async def look_on(runtime: Runtime) -> None:
-    """Records what the database holds, again and again, if anything is recorded."""
+    """Records these figures, again and again, if metrics are on."""
     while metrics.recorder is not None:
         try:
             await _look(runtime, metrics.recorder)

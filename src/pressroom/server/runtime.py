@@ -79,7 +79,7 @@ WRITTEN = (
     *(POSTS_BY_KEY, EDITS_BY_KEY, DELETIONS_BY_KEY, COMMENTS_BY_KEY, CLIPS_BY_KEY),
     *(POSTS_SIGNED_IN, COMMENTS_SIGNED_IN, CLIPS_SIGNED_IN, DRAFTS_BY_KEY, DRAFTS_SIGNED_IN),
 )
-"""Finds what a key or a session wrote, so that it counts against the limits even if the process that counted it was
+"""Finds the writes of a key or a session, so that it counts against the limits even if the process that counted it was
 killed (docs/limits.md#after-a-crash)."""
 
 
@@ -204,7 +204,7 @@ async def open_runtime(
 async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, list[str]]:
     """Returns the stores, and the secrets that sign addresses of media, hash bodies, and sign links in mails.
 
-    Closes what it has opened when something cannot be had.
+    Closes everything again when a later part cannot be opened.
     """
     async with AsyncExitStack() as opened:
         # Left behind by a stop, which a store that is silent must not hold up.
@@ -228,7 +228,7 @@ def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> L
     """Returns the limiter of several processes if they share a Redis."""
     if not settings.redis_url:
         return None
-    from pressroom.domains.limits.redis import RedisLimiter  # a third of what a server loads, and most need none
+    from pressroom.domains.limits.redis import RedisLimiter  # a third of all modules of a server, and most need none
 
     shared = RedisLimiter(
         rates, settings.redis_url, settings.redis_timeout_ms / 1_000, installation=settings.installation
@@ -246,7 +246,7 @@ def _log_child(log: Log, ended: ChildExit) -> None:
 def _sweep_groups(
     db: Database, clock: Clock, log: Log, processing: Processing, cards: Cards, blobs: Blobs
 ) -> tuple[SweepGroup, ...]:
-    """Returns what one process at a time does for all: rows that are past their time, files that nobody has, picks."""
+    """Returns the sweeps that one process at a time does for all: expired rows, files without a row, picks."""
     files = (
         Sweep("uploads left behind", lambda: processing.sweep(SystemClock().now())),
         Sweep("cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),

@@ -70,7 +70,7 @@ async def serve(
     place: int | None = None,
     concurrency: int | None = None,
 ) -> None:
-    """Serves and delivers until SIGTERM or SIGINT, then finishes what is under way and flushes what is write-behind.
+    """Serves and delivers until SIGTERM or SIGINT, then finishes running work and flushes the write-behind.
 
     `only` leaves the other part to other processes. `announce` is awaited before the first request is served. A server
     with a `place` among siblings shares its port with them, and stops when its standard input ends. At most
@@ -119,7 +119,7 @@ async def _watch_steps(settings: Settings, log: Log) -> SlowSteps | None:
 
 
 def _recording(settings: Settings, place: int | None) -> contextlib.AbstractContextManager[None]:
-    """Records what is measured, if that is wanted, and serves it if no parent does. Raises SettingError."""
+    """Records metrics, if a setting asks for them, and serves them if no parent does. Raises SettingError."""
     if settings.metrics_port is None:
         return contextlib.nullcontext()
     from pressroom.metrics.prometheus import recording
@@ -181,7 +181,7 @@ async def _work(
 
 
 def _freeze_heap() -> None:
-    """Takes what was loaded at the start out of every later garbage collection.
+    """Takes the objects of the start out of every later garbage collection.
 
     It stays until the end anyway, and walking it stops all requests for some 20 ms each time.
     """
@@ -268,7 +268,7 @@ def _stop_on_signals(stopping: asyncio.Event, *, sibling: bool) -> None:
 
 
 async def _deliver(runtime: Runtime, stopping: asyncio.Event, concurrency: int | None) -> None:
-    """Delivers webhooks and runs jobs until the stop, then finishes what is under way. Its end stops the process."""
+    """Delivers webhooks and runs jobs until the stop, then finishes running work. Its end stops the process."""
     try:
         await _forget_leases(runtime)
         deliveries = make_worker(runtime, concurrency)

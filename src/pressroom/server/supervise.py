@@ -46,7 +46,7 @@ def supervise(settings: Settings, log: Log, workers: int, only: Part | None) -> 
 
 
 def _exposing(settings: Settings) -> contextlib.AbstractContextManager[Callable[[int], None]]:
-    """Serves the metrics of all workers, if that is wanted; yields what is told the place of one that ended."""
+    """Serves the metrics of all workers, if a setting asks; yields a function for the place of one that ended."""
     if settings.metrics_port is None:
         return contextlib.nullcontext(lambda _place: None)
     from pressroom.metrics.prometheus import exposing

@@ -386,7 +386,7 @@ class Settings:
         return value
 
     def raw(self, setting: Setting[T]) -> str:
-        """Returns the text of a setting: what is given, or the default."""
+        """Returns the text of a setting: the given one, or the default."""
         default = setting.default if isinstance(setting.default, str) else setting.default(self)
         return self.variables.get(setting.variable, "").strip() or default
 

@@ -46,10 +46,10 @@ class RedisAddress:
 
 
 def parse_redis(url: str) -> RedisAddress:
-    """Returns the address. Raises ValueError, without quoting it, for what is none."""
+    """Returns the address. Raises ValueError, without quoting the text, for any other."""
     try:
         parts = urlsplit(url)
-    except ValueError:  # Python's quotes what may be the password, as it does below.
+    except ValueError:  # Python's message may quote the password, as it does below.
         raise ValueError(_UNREADABLE) from None
     scheme = _SCHEME.fullmatch(parts.scheme)
     if parts.scheme == "unix":

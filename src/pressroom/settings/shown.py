@@ -9,7 +9,7 @@ from pressroom.settings import DEFAULT, Settings, all_settings
 from pressroom.settings.files import PASSED
 
 HIDDEN: Final = "…"
-"""Stands for what is not shown."""
+"""Stands for a hidden secret."""
 
 _ADDRESS: Final = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+]*)://(?P<user>[^/?#@]*@)?(?P<place>(?:[A-Za-z0-9._,:-]|\[[0-9a-fA-F:.]+\])*"

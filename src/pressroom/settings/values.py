@@ -96,7 +96,7 @@ def read_replica(value: str) -> str | None:
 
 
 def read_schema(value: str) -> str:
-    # The name stands in statements and in names of channels, of which PostgreSQL takes 63 bytes.
+    # The name stands in statements and in names of channels, which PostgreSQL cuts after 63 bytes.
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,47}", value):
         raise ValueError("is no name of 1 to 48 lower-case letters, digits and _ that begins with a letter")
     if value.startswith("pg_") or value == "information_schema":

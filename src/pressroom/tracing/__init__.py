@@ -20,7 +20,7 @@ class Tracer(Protocol):
         ...
 
     def describe_request(self, method: str, route: str, status: int) -> None:
-        """Says what the request of the current span was; `route` is the path as the route declares it."""
+        """Records method, route and status on the request's span; `route` is the path as the route declares it."""
         ...
 
     def delivery(self, parent: str | None, event_type: str) -> AbstractContextManager[str]:
@@ -36,7 +36,7 @@ class Tracer(Protocol):
         ...
 
     async def close(self) -> None:
-        """Sends what is left, for a moment at most."""
+        """Sends the remaining spans, for a moment at most."""
         ...
 
 
@@ -45,7 +45,7 @@ tracer: Tracer | None = None
 
 
 def current() -> str | None:
-    """Returns the traceparent of what is under way, to be stored with what it causes."""
+    """Returns the traceparent of the running work, to be stored with the rows that it causes."""
     return None if tracer is None else tracer.current()
 
 

@@ -115,7 +115,7 @@ def _traceparent(span: Span) -> str:
 
 
 class _ToLog(logging.Handler):
-    """Passes on what the library has to say, without its values: they may name hosts and passwords."""
+    """Passes on the library's messages, without their values, which may name hosts and passwords."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)

@@ -65,7 +65,7 @@ class Public:
 class Visitor:
     """For everybody: pages, and forms of people who are not signed in.
 
-    A session is looked up, so that the page can show what its owner may see. A form must come from this site.
+    A session is looked up, so that the page can show its owner's view. A form must come from this site.
     """
 
 
@@ -135,7 +135,7 @@ class Guards(Protocol[C]):
     ) -> Response | None:
         """Returns None when the caller confirmed the password a short time ago, else the page that asks for it.
 
-        `typed` is what was typed into a form, without its secrets, and with the password if that was asked for; None
+        `typed` is the submitted form, without its secrets, and with the password if that was asked for; None
         when no form was sent. Raises PasswordRequired on routes of the API.
         """
         ...

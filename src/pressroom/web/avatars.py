@@ -50,7 +50,7 @@ _GROUP = (
 def initials(name: str) -> str:
     """`Mira de Vries` → `MV`: the first letters or digits of the first and the last word, at most two code points.
 
-    A name without any gives what it begins with, if that can be seen, as an emoji can.
+    A name without any gives its first sign, if that is visible, as an emoji is.
     """
     words = [first for word in name.split() if (first := _first_letter(word))]
     if not words:

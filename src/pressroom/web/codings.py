@@ -29,7 +29,7 @@ Levels = Mapping[Coding, int]
 
 ONCE: Final[Levels] = {Coding.GZIP: 5, Coding.ZSTD: 3}
 OFTEN: Final[Levels] = {Coding.GZIP: 9, Coding.ZSTD: 12}
-"""Levels of compression for what is sent once, and for what is sent many times."""
+"""Levels of compression for a body that is sent once, and for one that is sent many times."""
 
 ZSTD_FROM: Final = 16 * 1024
 """Bytes from which zstd is taken rather than gzip: below, it saves no CPU to speak of and is 4 % longer."""

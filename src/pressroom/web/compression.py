@@ -1,4 +1,4 @@
-"""Compresses what is sent: text of more than 1 KB, for clients that accept gzip or zstd; never what holds a secret."""
+"""Compresses responses: text of more than 1 KB, for clients that accept gzip or zstd; never one with a secret."""
 
 import asyncio
 from collections.abc import Iterable
@@ -30,10 +30,10 @@ def may_be_encoded(response: Response) -> bool:
 
 
 async def encode(response: Response, headers: Headers, *, is_safe: bool) -> Response:
-    """Returns the response as this client gets it: compressed if that is worth it, or a 304 for what it has already.
+    """Returns the response as this client gets it: compressed if that is worth it, or a 304 for a cached copy.
 
     Args:
-        response: What the route returned. It is left as it is, since it may be shared.
+        response: The route's response. It is left unchanged, since it may be shared.
         headers: The headers of the request.
         is_safe: Whether the request is a GET or HEAD.
     """
@@ -77,6 +77,6 @@ def _known(cached: CachedBody, if_none_match: str, coding: Coding | None, wanted
 
 
 def _varying(headers: HeaderList) -> HeaderList:
-    """Returns the headers with a Vary that names Accept-Encoding beside what it names already."""
+    """Returns the headers with a Vary that names Accept-Encoding beside its other names."""
     named = [value for name, value in headers if name == b"vary"]
     return [*(each for each in headers if each[0] != b"vary"), (b"vary", b", ".join([*named, b"accept-encoding"]))]

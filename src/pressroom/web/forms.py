@@ -33,7 +33,7 @@ class FormSubmission(Generic[C]):
     Args:
         request: The request that brings it.
         route: Its route.
-        form: What the route declares of its form.
+        form: The route's declaration of its form.
         guards: The guards before routes.
         clock: The time that local times are read by.
         note: Logs an error after which the form is shown again.
@@ -82,7 +82,7 @@ class FormSubmission(Generic[C]):
         shown = {name: public[name] for name in typed if name in public and name != IDEMPOTENCY_FIELD}
         try:
             await self._count()
-            # The page that asks for the password keeps what was typed, and no page can keep a NUL: it is refused first.
+            # The page that asks for the password keeps the typed values. No page can keep a NUL: it is refused first.
             if not holds_nul(shown) and (asking := await self._ask_password(public)) is not None:
                 return asking
             return await self._run(read, shown, key, field_errors)

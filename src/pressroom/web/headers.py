@@ -68,7 +68,7 @@ class Headers(msgspec.Struct):
 
 
 def read_headers(received: HeaderList) -> Headers:
-    """Returns what is read of the headers of a request, whose names are in lower case."""
+    """Returns the used headers of a request, whose names are in lower case."""
     found: dict[str, Any] = {}
     for name, value in received:
         if (read := _READ.get(name)) is not None:

@@ -71,5 +71,5 @@ def fingerprint(raw: bytes, form: Form | None) -> str:
 
 
 def typed_fingerprint(typed: Mapping[str, Sequence[str]]) -> str:
-    """Returns a hash of what was typed into the form of a page, which holds no secrets."""
+    """Returns a hash of the typed values of a page's form, without its secrets."""
     return sha256(msgspec.json.encode(sorted(typed.items()))).hexdigest()

@@ -67,7 +67,7 @@ class IncomingBody:
         message = await self._receive()
         if message.get("type") != "http.request":
             self.unread = False
-            # The client hung up, or what it sent is no HTTP body. In the second case it may still read the response.
+            # The client hung up, or sent no valid HTTP body. In the second case it may still read the response.
             raise Invalid(
                 [FieldError("body", Code.INVALID_FORMAT, "The body ends before its time or is badly chunked.")]
             )

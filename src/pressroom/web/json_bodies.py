@@ -37,7 +37,7 @@ class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=T
     """A JSON body. Optional fields have defaults. A null counts as absent where the field's type allows no null."""
 
     required_unless: ClassVar[dict[str, tuple[str, ...]]] = {}
-    """For a field that may be reported as `required`: the fields any of which may be given instead, even if wrong."""
+    """For a field that may be reported as `required`: the fields that may be given instead, even with a fault."""
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         """Yields what breaks rules that no type can express, such as those about two fields. `now` is in milliseconds.
@@ -61,7 +61,7 @@ def decode(kind: type[B], raw: bytes, field_errors: list[FieldError], now: int) 
     Args:
         kind: The struct of the body.
         raw: The body's bytes.
-        field_errors: What is already known to be wrong with the request; what is found is added, but not of the same
+        field_errors: The known faults of the request; further ones are added, but not of the same
             fields.
         now: The time in milliseconds.
     """
@@ -116,7 +116,7 @@ def _parse(raw: bytes) -> object:
 
 
 def _why_no_json(text: str) -> str:
-    """Returns what is wrong with a text that is not JSON, with line and column, counted from 1 in characters.
+    """Returns the fault of a text that is not JSON, with line and column, counted from 1 in characters.
 
     A long text is not read once more for that.
     """
@@ -201,7 +201,7 @@ class _Walk:
         self.more = False
         """Whether errors were left out because there are already as many as a response names."""
         self.known = {name for error in field_errors for name in (error.field, error.field.partition("[")[0])}
-        """Fields and items that were known to be wrong before, of which nothing more is said."""
+        """Fields and items that already have an error, and get no further one."""
         self.wrong: set[str] = set()
         """Paths of the fields and list items that are wrong or missing."""
 
@@ -288,7 +288,7 @@ class _Walk:
         if not isinstance(value, str):
             return self.add_error(at, Code.TYPE, "Must be a string.")
         longest = info.max_length
-        # What is too long in any form is not normalised: for some text the time grows with the square of its length.
+        # A text that is too long in any form is not normalised: the time can grow with the square of its length.
         text = normalise(value) if len(value) <= (longest or LONGEST_TEXT) * DECOMPOSED else value
         if "\x00" in text:
             return self.add_error(at, Code.INVALID_FORMAT, "Must not hold the NUL character.")

@@ -1,4 +1,4 @@
-"""multipart/form-data without any I/O: the rules of a route's form, what a form came with, and decisions about it.
+"""multipart/form-data without any I/O: the rules of a route's form, the contents of a form, and decisions about it.
 
 A route declares the rules; `web.multipart` reads forms by them, and `read_texts` makes the struct of the route of them.
 """
@@ -97,7 +97,7 @@ class Form(msgspec.Struct):
     Attributes:
         files: Its files; none when there are field errors.
         texts: The values of each text field; one that is wrong is empty, or not there.
-        field_errors: What is wrong with it.
+        field_errors: Its faults.
         places: How many files were sent, good or bad.
         seen: Those of them that are not wrong themselves.
         inputs: For each file input, in their order, whether it brought a file: browsers send those left empty as well.
@@ -202,7 +202,7 @@ def _names_given(headers: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def encoding_error(part: FormPart) -> str | None:
-    """Returns what is wrong with a part's Content-Transfer-Encoding: forms have plain bytes (RFC 7578, 4.7)."""
+    """Returns the fault of a part's Content-Transfer-Encoding: forms have plain bytes (RFC 7578, 4.7)."""
     encoding = part.transfer_encoding
     if encoding is None or encoding.strip().lower() in _PLAIN_ENCODINGS:
         return None

@@ -50,7 +50,7 @@ def names_own_host(headers: Headers, base_url: str) -> bool:
 
 
 def _explained(headers: Headers, base_url: str) -> str:
-    """Returns the message for the operator: what the browser sent, and what was expected."""
+    """Returns the message for the operator: the sent origin, and the expected one."""
     sent = f"the origin {_quoted(headers.origin)}" if headers.origin is not None else "no Origin"
     if headers.fetch_site is not None:
         sent += f" and Sec-Fetch-Site {_quoted(headers.fetch_site)}"

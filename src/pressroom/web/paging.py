@@ -76,7 +76,7 @@ def place_of(query: str, name: str = "before", form: re.Pattern[str] = _CURSOR) 
     Args:
         query: The query string of the page's address.
         name: The parameter that holds the place.
-        form: What a place looks like: an id, unless it is given.
+        form: The pattern of a place: an id, unless it is given.
 
     Raises:
         Invalid: The parameter holds something else.

@@ -188,7 +188,7 @@ class Pipeline(Generic[C]):
             return self._refuse(request, error)
 
     def _refuse(self, request: Request[C], error: Exception) -> Response:
-        """Returns the response to an error, as a page where people read it, and logs what the operator should know."""
+        """Returns the response to an error, as a page where people read it, and logs one that concerns the operator."""
         response = _error_response(request, error)
         self._note(request, error, response.status)
         return response
@@ -201,7 +201,7 @@ class Pipeline(Generic[C]):
         _let_go(error)
 
     async def _send(self, request: Request[C], response: Response, receive: Receive, send: Send) -> Response:
-        """Sends the response, or one to try again later when too many large ones are under way; returns what it sent.
+        """Sends the response, or one to try again later when too many large ones are under way; returns the sent one.
 
         The response to a write is sent in any case: the write has happened.
         """
@@ -249,7 +249,7 @@ class Pipeline(Generic[C]):
         return route
 
     async def _who(self, request: Request[C], route: Route[C]) -> C | None:
-        """Returns the caller, None when the route takes people who are not signed in. Raises what its access refuses.
+        """Returns the caller, None when the route takes people who are not signed in. Raises its access's refusals.
 
         Writes are counted here, but those of forms later: the input is shown again to somebody who writes too much.
         """
@@ -330,8 +330,8 @@ def _check_length(scope: HttpScope) -> None:
 
 
 def _let_go(error: BaseException) -> None:
-    """Takes from an error, and those it followed from, what they hold of the request: some errors are constants, which
-    would otherwise keep every request, with its body, that ever raised them."""
+    """Drops the request from an error and from those that it followed from: some errors are constants, which would
+    otherwise keep every request, with its body, that ever raised them."""
     link: BaseException | None = error
     while link is not None:
         following = link.__context__

@@ -36,7 +36,7 @@ async def render(
     Args:
         request: The request that it answers.
         template: The template, which extends `app.html` or `base.html`.
-        values: What the template shows. It also knows what `frame_of` returns, `query`, `done`, `now` and `form`.
+        values: The template's variables. It also has those of `frame_of`, `query`, `done`, `now` and `form`.
         form: The form on the page; the page gets the status of a form that was refused.
         status: The status otherwise.
         secret: The page shows a secret: it is never compressed.
@@ -113,7 +113,7 @@ def unchanged(request: Request[Any], version: str) -> Response | None:
 def hide_address(response: Response) -> None:
     """Has browsers tell nobody, ourselves included, the address of a page: it holds a token, and proxies log referrers.
 
-    The origin stays, without which forms could not be told from those of other sites.
+    The origin stays: without it forms could not be distinguished from those of other sites.
     """
     response.headers = [(name, b"origin" if name == b"referrer-policy" else value) for name, value in response.headers]
 
@@ -190,6 +190,6 @@ UNEXPECTED: Final = (
 
 
 def done_of(query: str) -> str | None:
-    """Returns the code of what was just done, from the query."""
+    """Returns the code of the change that was just made, from the query."""
     given = parse_query(query).get("done", "") if "done=" in query else ""
     return given if given and len(given) <= LONGEST_CODE else None

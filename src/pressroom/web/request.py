@@ -31,7 +31,7 @@ class Viewer(msgspec.Struct):
 
 
 class Request(msgspec.Struct, Generic[C]):
-    """A request: the server's parts it is served with, what came in, and what the checks found out about it.
+    """A request: the server's parts that serve it, its contents, and the findings of the checks.
 
     `C` is the type of the caller, which `web` passes through without looking inside.
 
@@ -52,7 +52,7 @@ class Request(msgspec.Struct, Generic[C]):
         once: Carries out the route's write; set just before the route is called.
         form_key: The Idempotency-Key of a page's form; empty without one.
         files: The files of a form.
-        typed: What was typed into a page's form, by field, without secrets.
+        typed: The typed values of a page's form, by field, without secrets.
         viewer: Whom the page shows as signed in; None on other routes, and when nobody is.
     """
 

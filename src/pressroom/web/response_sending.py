@@ -26,7 +26,7 @@ LARGE: Final = 64 * 1024
 """Bytes above which a response counts against the budget; the server holds smaller ones whole."""
 
 STREAM: Final = 256 * 1024
-"""Bytes that a stream holds while it is sent: what was read ahead, and the server's buffers."""
+"""Bytes that a stream holds while it is sent: pieces read ahead, and the server's buffers."""
 
 SHARE: Final = 8
 """One address may use an eighth of the budget."""

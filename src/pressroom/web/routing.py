@@ -22,7 +22,7 @@ GET shows the form by `show`. A page with several forms or buttons declares itse
     @routes.submit("/settings/keys/{keyId}/revoke", Page(), again=show_key, summary="…")
     async def revoke_key(request: Request[Caller], body: NoFields) -> Response: ...
 
-What a route needs at run time is in its request (`web.request`), above all in `request.services`.
+A route takes its database, settings and services from its request (`web.request`), above all in `request.services`.
 """
 
 import inspect
@@ -57,7 +57,7 @@ class PageForm(Generic[C]):
 
     Attributes:
         fields: How its fields become the struct of the route.
-        again: Renders the page with the form in a state: new, or as it was sent, with what is wrong.
+        again: Renders the page with the form in a state: new, or as it was sent, with its errors.
         files: The files that it takes; None: none.
     """
 
@@ -107,7 +107,7 @@ class Declaration(TypedDict, total=False):
         summary: One line for the API reference.
         gives: The struct of a successful response.
         status: The status of a successful response; when not given, 201 with a `location`, else 200.
-        fails: What the route may refuse with beyond what its access and paging imply.
+        fails: The route's refusals beyond those that its access and paging imply.
         tag: The chapter of the API reference, if not that of the module.
         form: The body comes as multipart/form-data of this kind.
         body_optional: An empty body counts as `{}`.
@@ -117,8 +117,8 @@ class Declaration(TypedDict, total=False):
         content_type: The type of a successful response; JSON when not given.
         example: A body, for the API reference; unless given, the `example()` of its struct, if that has one.
         response_example: The response to that body; unless given, the `example()` of `gives`.
-        cookie: What the response does to the session's cookie.
-        location: The path of what was created, for the header Location; `{made}` in it is the id in the response.
+        cookie: The change of the session's cookie by the response.
+        location: The path of the created resource, for the header Location; `{made}` in it is the id in the response.
     """
 
     summary: Required[str]

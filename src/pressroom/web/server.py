@@ -7,7 +7,7 @@ import resource
 import socket
 from typing import Any, Final
 
-# With an arena for each thread, an allocator never returns what a thousand connections took, and has it several times.
+# With an arena for each thread, an allocator keeps the memory of a thousand connections for good, several times.
 # There are two: granian's, which reads this variable when it is loaded, and the C library's, which is set before there
 # are threads. Python allocates under its lock, so nobody waits for the single arena.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1,background_thread:true,dirty_decay_ms:500,muzzy_decay_ms:0")

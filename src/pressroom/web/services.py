@@ -69,7 +69,7 @@ class RateLimits(Protocol):
         ...
 
     async def look(self, key_id: str, /) -> "tuple[Left, Left]":
-        """Returns what is left of the minute and of the 24 hours of a key; charges nothing."""
+        """Returns the requests left in the minute and the 24 hours of a key; charges nothing."""
         ...
 
 
@@ -126,7 +126,7 @@ class Services:
         openapi_keys: The same of the operations that take a key.
         robots: What search engines are told.
         has_page: Returns whether there is a page at a path.
-        clock_notice: Returns what an operator should know of this machine's clock, or None.
+        clock_notice: Returns the notice for an operator about this machine's clock, or None.
         is_draining: Returns whether the server is about to stop and wants no more requests.
         count_unread: Returns how many notifications an account, by its id, has not read; 100 for more than 99.
         count_reports: Returns how many reported things wait for a decision; 100 for more than 99.

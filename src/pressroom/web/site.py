@@ -93,7 +93,7 @@ def _document(document: CachedBody, content_type: bytes) -> Response:
 
 @routes.get("/robots.txt", Public(), summary="What search engines may read")
 async def robots(request: Request[Any]) -> Response:
-    """Leaves out what is for people who are signed in, and the API. Pages of what is not PUBLIC say `noindex`."""
+    """Leaves out the API, and pages for people who are signed in. Pages of posts that are not PUBLIC say `noindex`."""
     return Response(200, request.services.robots, b"text/plain; charset=utf-8", [FOR_A_DAY])
 
 
@@ -157,7 +157,7 @@ def verifier(name: str) -> Response:
 
 
 def _declare_file(path: str, summary: str, load: Callable[[], Response]) -> None:
-    """Declares the route of one file: each has its own, so that no path on the disk is made of what a client sends."""
+    """Declares the route of one file: each has its own, so that no path on the disk is made of a client's text."""
 
     @routes.get(path, Public(), summary=summary)
     async def file(request: Request[Any]) -> Response:

@@ -29,7 +29,7 @@ class Spool:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what has been written, in hexadecimal digits."""
+        """The SHA-256 of the written bytes, in hexadecimal digits."""
         return self._hash.hexdigest()
 
     async def add(self, data: bytes) -> None:
@@ -39,7 +39,7 @@ class Spool:
             await self._write(last=False)
 
     async def save(self) -> None:
-        """Writes what is left and closes the file. Raises Unavailable when the disk fails."""
+        """Writes the rest and closes the file. Raises Unavailable when the disk fails."""
         await self._write(last=True)
 
     def remove(self) -> None:

@@ -17,7 +17,7 @@ VISIBLE = r"\S"
 """A pattern for text that is not only white space."""
 
 SHOWN = rf"[^{INVISIBLE}]"
-"""A pattern for text of which something is seen."""
+"""A pattern for text with at least one visible character."""
 
 ONE_LINE = rf"^(?=.*[^{INVISIBLE}])[^{CONTROLS}]*$"
 """A pattern for names: `pressroom.text`."""

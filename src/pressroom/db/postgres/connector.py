@@ -1,6 +1,6 @@
 """Opens connections to PostgreSQL: of the hosts that an address names, to the one that takes writes.
 
-Everything that a connection is given stands here: time limits, keepalives, and what a pooler in transaction mode
+All options of a connection are set here: time limits, keepalives, and those that a pooler in transaction mode
 forbids (docs/operations.md#postgresql).
 
 asyncpg can choose a host that takes writes by itself, but tries hosts one after another, so that one that hangs costs
@@ -89,7 +89,7 @@ class PostgresConnection(PooledConnection, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PostgresOptions:
-    """How connections are made and how long what may take; all in seconds.
+    """How connections are made, and the time that each step may take; all in seconds.
 
     Args:
         connections: The most that the pool opens.
@@ -234,7 +234,7 @@ class Connector:
             self._arguments["statement_cache_size"] = 0
 
     async def connect(self) -> PostgresConnection:
-        """Returns a new connection. Raises one of `AWAY`, or what a server says that refuses."""
+        """Returns a new connection. Raises one of `AWAY`, or the error of a server that refuses."""
         if len(self._addresses) == 1:
             return await self._open(self._addresses[0])
         tasks = {asyncio.create_task(self._open_on(address)): address for address in self._addresses}
@@ -310,8 +310,8 @@ class Connector:
 def _refusal(failures: Mapping[str, BaseException | None]) -> BaseException:
     """Returns what to raise when no host will do, by the failures of their addresses; None: an earlier primary.
 
-    It names each host with what was wrong there. Where all refuse what the settings say, it is what the last one said;
-    where the address of one is none, it is that, and nothing is named: it may be a piece of a password.
+    It names each host with its fault. Where all hosts refuse the settings, it is the last host's refusal. Where the
+    address of one is malformed, it names nothing: the text may be a piece of a password.
     """
     errors = [error for error in failures.values() if error is not None]
     malformed = next((error for error in errors if isinstance(error, ValueError)), None)

@@ -21,7 +21,7 @@ _SIZE: Final = struct.Struct("!i")
 _COUNT: Final = struct.Struct("!h")
 _ALL_TEXT: Final = _COUNT.pack(0)
 _EXECUTE: Final = _ALL_TEXT + b"E" + _SIZE.pack(9) + b"\0" + _SIZE.pack(0)
-"""Ends a Bind, and executes what it bound."""
+"""Ends a Bind, and executes the bound statement."""
 
 _REST_OF_BIND: Final = _SIZE.size + 1 + 2 * len(_ALL_TEXT)
 """Bytes in the size of a Bind beside the statement's name and values: itself, no name of a portal, two formats."""

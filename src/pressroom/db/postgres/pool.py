@@ -1,7 +1,7 @@
 """Connections to PostgreSQL, given out to clients in turn, except to what goes first.
 
 A connection is not reset when it comes back: nothing of a session's state is changed outside a transaction, and a
-transaction's end undoes what was changed inside (docs/architecture.md#the-database).
+transaction's end undoes settings that were changed inside (docs/architecture.md#the-database).
 
 asyncpg's own pool does not do: it serves waiters in the order of their arrival, so that many requests of one client
 hold up all others, and resets each connection by a round trip when it comes back.

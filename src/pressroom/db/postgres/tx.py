@@ -138,7 +138,7 @@ class PostgresTx:
             await self.flush()
         if not self.statements and len(self._ahead) == self._begins:
             return
-        # Otherwise an answer could rest on rows that a fail-over loses: what was read may be on the primary alone.
+        # Otherwise an answer could rest on rows that a fail-over loses: those that it read may be on the primary alone.
         if confirm and not self._wrote:
             self._ahead.append(CONFIRMED)
             self._refusals.append(None)

@@ -45,7 +45,7 @@ R = TypeVar("R")
 P = ParamSpec("P")
 
 GROUP: Final = 64
-"""Transactions per COMMIT at the most: bounds what one failed COMMIT takes down and how long a group runs."""
+"""Transactions per COMMIT at the most: bounds the loss by one failed COMMIT, and how long a group runs."""
 
 GROUP_SECONDS: Final = 0.008
 """Seconds after which a group takes no further transaction: it runs in one step of the event loop."""

@@ -242,7 +242,7 @@ def account_subject(account_id: str) -> str:
 
 
 def network_of(client: str) -> str:
-    """Returns what limits count a client's address as: itself or, for IPv6, its /64, all of which one client has."""
+    """Returns the address by which limits count a client: its own or, for IPv6, its /64, which is one client's."""
     try:
         return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
     except ValueError:  # no address at all, as of a socket without one

@@ -172,7 +172,7 @@ def account_shape(account: Account, base_url: str) -> AccountOut:
 
 
 class _AuthorRow(Protocol):
-    """The columns of an account in a row of what it made."""
+    """The author's columns in a row of a post, comment or clip."""
 
     @property
     def username(self) -> str | None: ...

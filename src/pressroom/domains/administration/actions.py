@@ -41,7 +41,7 @@ from pressroom.jobs import overview
 from pressroom.jobs.overview import DeadJob, Depth, RetriedJob
 
 FINAL: Final = frozenset({EXPORT_JOB})
-"""Kinds of jobs whose outcome stands when they are dead: the owner was told that it failed, and can ask again."""
+"""Kinds of jobs whose outcome stands when they are dead: the owner saw the failure, and can ask again."""
 
 OF_FILES: Final = frozenset({PICTURES, VIDEOS, LONG_VIDEOS})
 """Kinds of jobs that process a file, which waits for them again when they are tried again."""

@@ -100,7 +100,7 @@ class KeyUsageOut(msgspec.Struct, rename="camel"):
 def usage_shape(usage: Usage, rates: tuple[Left, Left] | None, quota: int, now: int) -> KeyUsageOut:
     """Returns the usage of a key at `now` (milliseconds).
 
-    `rates` are what is left of minute and day; None for a key that is not active. `quota` is the account's.
+    `rates` are the requests left in minute and day; None for a key that is not active. `quota` is the account's.
     """
     return KeyUsageOut(
         [_period(period) for period in usage.hours],

@@ -13,7 +13,7 @@ POSTS_LIMIT: Final = "posts"
 
 
 class Rates(msgspec.Struct, frozen=True):
-    """The limits of every key, or of every account that is signed in. `what` names what is counted.
+    """The limits of every key, or of every account that is signed in. `what` is the noun for the counted requests.
 
     `per_day` 0 means no daily limit; `abuse_window` is in milliseconds, and 0 means that refusals are never abuse.
     `minute_limit` is the name of `per_minute` for programs.

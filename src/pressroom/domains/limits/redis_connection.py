@@ -18,7 +18,7 @@ AGAIN = Retry(NoBackoff(), 1)
 it counts twice then."""
 
 CONNECT = 5
-"""Seconds that connecting may take. What is sent and read has no time of its own, which would cost a task for each
+"""Seconds that connecting may take. Sending and reading have no time-out of their own, which would cost a task for each
 command: the caller bounds the whole call."""
 
 MOVES = 3

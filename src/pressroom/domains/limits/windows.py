@@ -174,7 +174,7 @@ def _leaves_at(bucket: Sequence[int]) -> int:
 
 
 def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
-    """Returns the union of two copies of a key's windows, either of which may lack requests of the other."""
+    """Returns the union of two copies of a key's windows; each may lack requests of the other."""
     days = dict(one.day)
     for minute, count in other.day:
         days[minute] = max(count, days.get(minute, 0))

@@ -39,7 +39,7 @@ for a video and no short video for a long one."""
 
 
 async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewMedia], limit: int) -> None:
-    """Adds the sizes of new files to what the account stores (docs/limits.md#stored-media).
+    """Adds the sizes of new files to the account's stored bytes (docs/limits.md#stored-media).
 
     Raises Unprocessable, with an error of `field`, when the account would store more than `limit` bytes.
     """

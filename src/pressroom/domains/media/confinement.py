@@ -1,8 +1,8 @@
 """Confines a child before it reads hostile bytes (docs/media.md#confinement).
 
 The child gives up resources, privileges, files, the network and other processes. Resource limits work on every Unix;
-Landlock (files) and seccomp (`syscalls`) on Linux, if the kernel has them. `find_confinement` returns what this machine
-has; PRESSROOM_MEDIA_CONFINEMENT decides whether that is enough.
+Landlock (files) and seccomp (`syscalls`) on Linux, if the kernel has them. `find_confinement` returns those of this
+machine; PRESSROOM_MEDIA_CONFINEMENT decides whether that is enough.
 """
 
 import ctypes

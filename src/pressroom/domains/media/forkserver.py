@@ -111,7 +111,7 @@ class _Server:
         try:
             pid = os.fork()
         except OSError:
-            # Both sockets close without a message, which tells the server process that there was no child.
+            # Both sockets close without a message: so the server process learns that no child was started.
             os.close(line)
             os.close(watch)
             return True

@@ -1,4 +1,4 @@
-"""The orientation and size of a video: pure arithmetic on what its header says."""
+"""The orientation and size of a video: pure arithmetic on the values of its header."""
 
 import struct
 from collections.abc import Sequence

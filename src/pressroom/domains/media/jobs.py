@@ -193,6 +193,6 @@ def _make_private(folder: Path) -> None:
 
 
 def _check_disk(folder: Path) -> None:
-    """Raises OSError when the disk of `folder` lacks space for what a child may write."""
+    """Raises OSError when the disk of `folder` lacks space for the largest result of a child."""
     if shutil.disk_usage(folder).free < DecodingLimits().written_bytes:
         raise OSError(errno.ENOSPC, "The disk of the working folder is full")

@@ -1,4 +1,4 @@
-"""Tells what a file is from its first bytes, never from its name or declared type (docs/media.md#upload)."""
+"""Recognises a file's type by its first bytes, never by its name or declared type (docs/media.md#upload)."""
 
 from enum import Enum
 from typing import Final

@@ -175,7 +175,7 @@ def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
     """Returns the range that a Range header asks for of `size` bytes, as start and end (exclusive).
 
     None when the whole file is to be sent: there is no header, or it asks for several ranges. An empty range when
-    nothing of what it asks for exists.
+    no byte of the range exists.
     """
     match = _RANGE.fullmatch(header.strip()) if header else None
     if match is None or not (match[1] or match[2]):

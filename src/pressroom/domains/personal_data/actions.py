@@ -1,4 +1,4 @@
-"""Asking for a copy of everything, and deleting one's own account. Each action takes an open transaction first."""
+"""Asking for a copy of everything, and deleting the caller's account. Each action takes an open transaction first."""
 
 from pressroom.clock import iso
 from pressroom.db import Tx

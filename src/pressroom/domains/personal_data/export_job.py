@@ -63,7 +63,7 @@ async def remove_copies(blobs: Blobs, account_id: str) -> None:
 
 
 async def purge_exports(db: Database, blobs: Blobs, now: int) -> None:
-    """Removes copies whose time is over, and files of which no row knows; `now` is that of the disk (milliseconds)."""
+    """Removes copies whose time is over, and files without a row; `now` is that of the disk (milliseconds)."""
     for export in await db.read(queries.list_expired, 100):
         await blobs.delete(export.key)
         await db.transact(queries.delete_export, export)

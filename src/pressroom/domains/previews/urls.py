@@ -46,7 +46,7 @@ def normalised(url: str) -> str:
     """Returns the normal spelling of a page's URL, so that different spellings share one card.
 
     Scheme and host in lower case (IDNA), without the scheme's default port and the fragment, an empty path as `/`,
-    escaped as a browser would. Raises UrlRefused for what is not an http or https URL or is never requested: with a
+    escaped as a browser would. Raises UrlRefused for a text that is no http or https URL, or is never requested: with a
     user name, without a host, of more than 2,048 characters.
     """
     return _spelt("", url)

@@ -54,7 +54,7 @@ def linked_parts(text: str) -> Iterator[Markup]:
 def shortened(text: str) -> Shortened:
     """The beginning of a text: as many characters, lines and links as a list shows, and then `…`.
 
-    It ends after a word where it can. Nothing is linked of which it does not show the whole.
+    It ends after a word where it can. An entity that it cuts is not linked.
     """
     start = "\n".join(text[:IN_LIST].split("\n", LINES_IN_LIST)[:LINES_IN_LIST])
     if len(start) == len(text) and count_signs(text) <= LINKS_IN_LIST:

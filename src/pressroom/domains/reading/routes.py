@@ -55,7 +55,7 @@ async def find_card(tx: Tx, new: NewPost) -> Card | None:
 
 
 def preview_shape(new: NewPost, card: Card | None, base_url: str) -> PreviewOut:
-    """Returns what a post would say."""
+    """Returns the text of a post."""
     text = new.content.text if new.content else ""
     return PreviewOut(
         content=text,

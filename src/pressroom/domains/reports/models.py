@@ -106,7 +106,7 @@ class Case(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A report of a case, by the account `username`. `material` is what the thing was then, as JSON."""
+    """A report of a case, by the account `username`. `material` is the reported thing as it was then, as JSON."""
 
     id: str
     username: str
@@ -124,7 +124,7 @@ class NewReport(msgspec.Struct):
 
 
 class Ruling(msgspec.Struct):
-    """A decision about a case, and the reason that the owner is told."""
+    """A decision about a case, and the reason that its owner reads."""
 
     decision: DecisionKind
     reason: str

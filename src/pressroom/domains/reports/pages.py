@@ -34,9 +34,9 @@ routes: Final = Routes[Caller]()
 
 
 async def show_report(request: Request[Caller], form: FormState) -> Response:
-    """Renders the form to report what the query, or the form as it was sent, names.
+    """Renders the form to report a post, comment or account, named in the query or in the form as it was sent.
 
-    Raises NotFound, but for a form that was refused: its page says what is wrong with what it names.
+    Raises NotFound, but for a form that was refused: its page shows the errors.
     """
     given = parse_filled(request.query)
     subject: Subject | None = None

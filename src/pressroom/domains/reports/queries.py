@@ -47,7 +47,7 @@ PURGE_REPORTS: Final = Command(f"DELETE FROM reports WHERE case_id IN ({_OLD})")
 PURGE_CASES: Final = Command(f"DELETE FROM report_cases WHERE id IN ({_OLD})")
 
 
-# Of a deleted account: its reports, and what its own things said.
+# Of a deleted account: its reports, and the copies of its own posts, comments and profile.
 ERASE_REPORTS: Final = Command(
     "DELETE FROM reports WHERE reporter_id = :account_id AND case_id IN"
     " (SELECT case_id FROM reports WHERE reporter_id = :account_id LIMIT :batch)"
@@ -66,7 +66,7 @@ ERASE_REPORTED: Final = Command(
 
 
 async def erase_reports(tx: Tx, account_id: str, batch: int) -> int:
-    """Erases at most `batch` reports by a deleted account and as many cases of what was its own.
+    """Erases at most `batch` reports by a deleted account and as many cases about its own things.
 
     Returns the larger number.
     """
@@ -142,7 +142,7 @@ async def list_decided(tx: Tx, before: str, limit: int) -> list[Case]:
     " AND c.id < :before ORDER BY c.id DESC LIMIT :limit"
 )
 async def list_of_owner(tx: Tx, owner_id: str, before: str, limit: int) -> list[Case]:
-    """Returns what was decided against an account's posts, comments or itself, newest case first, before `before`."""
+    """Returns the decisions against an account's posts, comments or itself, newest case first, before `before`."""
     ...
 
 

@@ -230,7 +230,7 @@ def opened_case_shape(case: Case, reports: list[Report]) -> OpenedCaseOut:
 
 
 def material_of(case: Case) -> Material:
-    """Returns what was reported, as it was."""
+    """Returns the reported thing as it was."""
     return msgspec.json.decode(case.material, type=Material)
 
 

@@ -153,7 +153,7 @@ async def _walk(
     Args:
         step: Reads the names behind a place.
         size: How many names a step reads, fewer at the end alone.
-        is_open: Whether a name may be told to the reader.
+        is_open: Whether the reader may learn a name.
         is_found: Whether an open name is found.
         start: The place.
         limit: How many names to return at most.
@@ -176,7 +176,7 @@ async def _walk(
         if len(rows) < size:
             return FoundNames(found, None)
         took = time.perf_counter() - began
-        # A cursor never names what the reader may not see.
+        # A cursor never names a hidden account or hub.
         if took > BUDGET and told != start:
             return FoundNames(found, told, is_complete=False)
         if took > MOST_SECONDS:

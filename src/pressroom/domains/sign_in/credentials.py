@@ -35,7 +35,7 @@ async def change_password(tx: Tx, caller: Caller, token: str, password_hash: str
 async def change_email(tx: Tx, caller: Caller, email: str, *, verify: bool) -> Account:
     """Replaces the caller's e-mail address and returns the account; the new address is not verified yet.
 
-    With `verify`, the address before is told by mail, and a link to verify the new one is mailed there. Raises Conflict
+    With `verify`, the address before gets a mail, and a link to verify the new one is mailed there. Raises Conflict
     when another account has the address, Unprocessable when it is blocked, TooManyAttempts after too many mails.
     """
     await queries.lock_wholly(tx, caller.account.id)

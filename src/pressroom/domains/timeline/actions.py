@@ -13,7 +13,7 @@ from pressroom.domains.timeline.queries import SLOTS, Recent
 from pressroom.ids import BEYOND
 
 NEW: Final = 20
-"""New entries that are counted: more than that are told as so many."""
+"""New entries that are counted at most."""
 
 S = TypeVar("S", Author, Hub)
 

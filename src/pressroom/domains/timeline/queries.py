@@ -51,7 +51,7 @@ def _first(number: int, table: str, condition: str, column: str = "id") -> str:
 
 
 def _of_authors(table: str) -> list[str]:
-    """Returns the conditions of what followers see of SLOTS authors, and of what the reader alone sees of their own.
+    """Returns the conditions for posts of SLOTS authors: those that followers see, and the reader's own.
 
     The visibilities are no parameters: each has a part of the index of its own.
     """

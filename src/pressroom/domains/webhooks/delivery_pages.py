@@ -105,7 +105,7 @@ async def preview_redelivery(request: Request[Caller], body: RedeliverEvents) ->
 
 @routes.form(_ONE + "/redeliver", Page(), fields=_SPAN, show=show_form, summary="Redeliver events")
 async def redeliver_events(request: Request[Caller], body: RedeliverEvents) -> Response:
-    """Queues what the preview told of, and says how many events that were."""
+    """Queues the previewed events again, and shows their number."""
     answer = await request.once(
         deliveries.redeliver,
         lambda result: RedeliveredOut(result.queued, result.skipped_duplicates),

@@ -1,4 +1,4 @@
-"""Wire shapes of one delivery with all that was sent, and of what is to be sent again."""
+"""Wire shapes of one delivery with its attempts, and of redeliveries."""
 
 import shlex
 from typing import Annotated, Final
@@ -122,7 +122,7 @@ def _detail(attempt: AttemptRecord, delivery: Delivery) -> AttemptDetailOut:
 
 
 def preview_shape(found: RedeliveryPreview, wanted: Redelivery) -> RedeliveryPreviewOut:
-    """Returns what a redelivery would come to."""
+    """Returns the preview of a redelivery."""
     return RedeliveryPreviewOut(
         events=found.events,
         kinds=[KindCountOut(kind.event, kind.count) for kind in found.kinds],

@@ -189,7 +189,7 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
     f"{_ONE}/replace", Page(recent=True), fields=_ENDPOINT, again=show_replacement, summary="Replace a webhook endpoint"
 )
 async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
-    """Puts another endpoint in the place of this one, shows its secret, and offers what the old one missed."""
+    """Puts another endpoint in the place of this one, shows its secret, and offers the events since."""
     answer = await adding.replace_endpoint(request, request.once.hiding("secret"), body)
     return await _show_secret(request, answer, "replaced")
 

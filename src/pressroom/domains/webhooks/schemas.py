@@ -289,7 +289,7 @@ def url_error(message: str) -> FieldError:
 
 
 def url_errors(url: str) -> Iterator[FieldError]:
-    """Yields what is wrong with an address on every server; the rest is checked when it is looked up."""
+    """Yields the faults of an address on any server; the rest is checked when it is looked up."""
     try:
         read_url(url)
     except UrlRefused as refused:
@@ -297,7 +297,7 @@ def url_errors(url: str) -> Iterator[FieldError]:
 
 
 def kind_errors(field: str, kinds: Sequence[str | None] | None) -> Iterator[FieldError]:
-    """Yields what is wrong with a choice of events."""
+    """Yields the faults of a choice of events."""
     for place, kind in enumerate(kinds or []):
         where = f"{field}[{place}]"
         if kind is None:

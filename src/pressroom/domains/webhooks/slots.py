@@ -3,7 +3,7 @@
 A slot is one request under way. New, quick and slow endpoints have a pool of slots each, so that quick endpoints are
 sent to at once however many others hang. A request that takes longer than a second moves to the slow pool and frees
 its slot, so a quick or new endpoint waits at most a second for one. The slow pool may hold more than its slots that
-way, up to what the concurrency leaves; no slow endpoint is begun meanwhile.
+way, within the concurrency; no slow endpoint is begun meanwhile.
 """
 
 from collections import Counter, deque

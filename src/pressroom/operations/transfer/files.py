@@ -25,8 +25,9 @@ _TYPES: Final = {".webp": "image/webp", ".mp4": "video/mp4"}
 async def copy_files(folder: Path, to: Blobs) -> tuple[int, list[str]]:
     """Copies every file of the store in `folder` and compares its size and SHA-256 with what `to` returns.
 
-    What is there already and equal is not written again. Returns how many files there are, and the names of entries
-    that are none. Raises SettingError when a file differs after it was written, and what a store raises.
+    Equal files are not written again. Returns how many files there are, and the names of entries that are none.
+
+    Raises SettingError when a file differs after it was written, and the errors of the stores.
     """
     source, turns, count, skipped = DiskBlobs.open(folder), asyncio.Semaphore(AT_ONCE), 0, list[str]()
     try:

@@ -28,7 +28,7 @@ LATEST: Final = Query(Mark, "SELECT id, finished_at FROM transfers ORDER BY star
 
 
 def file_of(database: Path) -> Path:
-    """Returns the file that marks a database of which a transfer was begun."""
+    """Returns the file that marks a database whose transfer was begun."""
     return database.with_name(f"{database.name}.transferring")
 
 

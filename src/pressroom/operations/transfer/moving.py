@@ -25,7 +25,7 @@ from pressroom.settings import Settings
 
 
 class Transferred(msgspec.Struct):
-    """The result of a transfer: tables, of which both sides are equal, and the number of files.
+    """The result of a transfer: the tables, equal on both sides, and the number of files.
 
     `missing` lists files that the database refers to and the store lacks; `skipped` entries of the source's folder that
     are no files.
@@ -141,7 +141,7 @@ def _file(url: str) -> Path:
 
 
 def _folder(url: str | None, configured: str) -> Path | None:
-    """Returns the folder of which files are to be copied, None when they are where they are to be."""
+    """Returns the folder whose files are to be copied, None when they are in their place already."""
     if url is None:
         return None
     folder = Path(url.removeprefix("file://")).absolute()

@@ -1,4 +1,4 @@
-"""The part `webhooks` of the document: what the service sends to receivers."""
+"""The part `webhooks` of the document: the requests to receivers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Component schemas: those of msgspec, corrected where the service is stricter or more lenient than the types.
 
-The struct of a body may declare as `json_schema` what its `field_errors` check beyond types:
+The struct of a body may declare as `json_schema` the rules of its `field_errors` beyond types:
 `{"required": ["content"]}`.
 """
 

@@ -107,7 +107,7 @@ async def find_taken(tx: Tx, *, username_key: str, email_key: str, but: str) -> 
 
 
 async def update_account(tx: Tx, account: Account, *, username_key: str) -> None:
-    """Writes what its owner may change of an account."""
+    """Writes the columns of an account that its owner may change."""
     await tx.run(
         UPDATE_ACCOUNT,
         account_id=account.id,

@@ -176,7 +176,7 @@ async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
 
 
 # No login is folded to such a key, no password has such a hash, and nobody can be called such a name. That the account
-# stood suspended before is told by the two times: they differ.
+# was suspended before shows in the two times: they differ.
 @sql.run(
     "UPDATE accounts SET username = '[deleted]', username_key = ':' || id, email = '', email_key = ':' || id,"
     " password_hash = '!', display_name = 'Deleted account', bio = NULL, avatar_token = NULL, cover_token = NULL,"

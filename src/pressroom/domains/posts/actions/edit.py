@@ -78,7 +78,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
 async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
     """Checks an edit before `edit_post` and writes nothing; returns the URL of a link card that the edit adds.
 
-    Raises what that would raise, by the same checks.
+    Raises the refusals of that action, by the same checks.
     """
     return _plan(_check_found(await writing.find_own(tx, caller.account.id, post_id)), edit).new_card
 

@@ -74,7 +74,7 @@ async def publish_composed(
 async def precheck_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowance) -> str | None:
     """Checks a post before `publish_post` and writes nothing; returns the URL of its future link card.
 
-    Raises what that would raise, by the same checks.
+    Raises the refusals of that action, by the same checks.
     """
     await _check_hub(tx, caller, new)
     await check_quota(tx, caller, allowance)
@@ -202,7 +202,7 @@ async def unbounce_post(tx: Tx, caller: Caller, post_id: str) -> str:
 async def precheck_quote(tx: Tx, caller: Caller, post_id: str, content: ParsedText, allowance: Allowance) -> str | None:
     """Checks a quote before `bounce_post` and writes nothing; returns the URL of its future link card.
 
-    Raises what that would raise, by the same checks.
+    Raises the refusals of that action, by the same checks.
     """
     _check_bounceable((await _resolve(tx, post_id, caller.account.id)).visibility)
     await check_quota(tx, caller, allowance)

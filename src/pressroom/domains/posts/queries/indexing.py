@@ -10,7 +10,7 @@ from pressroom.db.params import in_list, spread
 
 
 class IndexedText(msgspec.Struct):
-    """What the index of the search holds of a post."""
+    """The columns of a post that the index of the search is made of."""
 
     id: str
     account_id: str

@@ -116,7 +116,7 @@ LIST_OF_HUB_AUTHORS: Final = Query(
 )
 
 # A post is among the tags while it is PUBLIC and stands. `hidden` follows what became of the account after a while, so
-# that rows of private accounts are not walked through; what the account is now decides at once.
+# that rows of private accounts are not walked through; the account's present state decides at once.
 LIST_OF_TAG: Final = Query(
     str,
     "SELECT t.post_id FROM post_tags t WHERE t.tag = :tag AND NOT t.hidden AND t.post_id < :before"

@@ -162,5 +162,5 @@ async def erase_listed(tx: Tx, account_id: str, batch: int) -> int:
     " (SELECT post_id FROM post_mentions WHERE account_id = :account_id LIMIT :batch)"
 )
 async def erase_mentions(tx: Tx, account_id: str, batch: int) -> int:
-    """Removes up to `batch` notes that an account was told of being mentioned, and returns how many."""
+    """Removes up to `batch` rows of mentions of an account, and returns how many."""
     ...

@@ -210,7 +210,7 @@ async def add_views(tx: Tx, post_id: str, count: int) -> None:
     ...
 
 
-# The row that stays tells that there was a post and its visibility; the allowlist is erased.
+# The row stays, with its visibility: routes go on answering 404 for the id. The allowlist is erased.
 ERASE_POST: Final = Command(
     "UPDATE posts SET content = NULL, location_name = NULL, latitude = NULL, longitude = NULL, preview_url = NULL,"
     " key_id = NULL, deleted_by_key = NULL, edited_at = NULL, has_poll = FALSE,"

@@ -11,7 +11,7 @@ from pressroom.domains.audit.models import Source
 
 
 class EndedSession(msgspec.Struct):
-    """A session that has ended, and what its browser called itself."""
+    """A session that has ended, and the User-Agent of its browser."""
 
     id: str
     agent: str
