@@ -2,9 +2,9 @@
 
     python -m benchmarks.alone FOLDER --kind me|create --count 1600
 
-GET /api/auth/me one after the other, creates sixteen at once, each with an idempotency key. What is counted of the
+GET /api/auth/me one after the other, creates sixteen at once, each with an idempotency key. The count of the
 eight keys is saved after every 32 requests, instead of twice a second. Prints the microseconds of CPU of one request,
-in all threads. `benchmarks.instructions` counts what it executes.
+in all threads. `benchmarks.instructions` counts its instructions.
 """
 
 import argparse

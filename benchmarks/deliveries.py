@@ -107,7 +107,7 @@ def start_cost(folder: Path, port: int) -> float:
 
 
 def drain(folder: Path, sink: Sink, count: int) -> Drain:
-    """The baseline, then a server that starts with `count` deliveries waiting; what its start costs is not counted."""
+    """The baseline, then a server that starts with `count` deliveries waiting; the cost of its start is not counted."""
     folder.mkdir()
     started = start_cost(folder / "idle", sink.port)
     key = uvloop.run(queue(folder / "pressroom.db", sink.port, count))

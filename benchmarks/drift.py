@@ -1,4 +1,4 @@
-"""Checks that the limit of the database is still what a create does, by tracing a real one."""
+"""Checks that the limit of the database still executes a create's statements, by tracing a real one."""
 
 import io
 from pathlib import Path
@@ -19,7 +19,7 @@ OURS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "PRAGMA")
 
 
 async def drift(folder: Path, key: str) -> str:
-    """A sentence that says what a create executes otherwise than `limit_db`; empty when nothing.
+    """A sentence with the statements in which a create differs from `limit_db`; empty when none.
 
     `folder` holds a seeded pressroom.db. The create goes through the whole application, without a socket.
     """

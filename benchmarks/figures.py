@@ -150,7 +150,7 @@ def spread(run: Run) -> str:
 
 
 def machine() -> dict[str, str]:
-    """Returns what the run was made on, without names of hosts or folders."""
+    """Returns the machine and versions of the run, without names of hosts or folders."""
     file = Path("/proc/cpuinfo")
     model = re.search(r"model name\s*: (.*)", file.read_text("utf-8")) if file.exists() else None
     parts = ("granian", "uvloop", "msgspec")

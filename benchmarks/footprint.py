@@ -1,4 +1,4 @@
-"""Measures what a create moves and leaves behind, in bytes: `python -m benchmarks.footprint [--seconds 3]`.
+"""Measures the bytes that a create moves and leaves behind: `python -m benchmarks.footprint [--seconds 3]`.
 
 Bytes do not depend on what else the machine does. On PostgreSQL each account has an endpoint, so that each create
 queues a delivery.

@@ -1,4 +1,4 @@
-"""Measures whether what an installation has grown to makes requests dearer: `make bench-growth`.
+"""Measures whether the size of an installation makes requests dearer: `make bench-growth`.
 
     .venv/bin/python -m benchmarks.growth [--posts 5000000] [--engine sqlite|postgres] [--rounds 3] [--seconds 2]
 
@@ -112,7 +112,7 @@ def places(engine: str, folder: Path) -> Generator[Place]:
 
 
 async def begin(place: Place) -> tuple[list[Writer], str]:
-    """Makes what is measured; the accounts, and the id of a post of the first one."""
+    """Makes the measured rows; the accounts, and the id of a post of the first one."""
     async with place.opened() as db:
         writers = await seed(db)
         await db.transact(_show, writers[0].account_id)

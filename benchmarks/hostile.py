@@ -57,7 +57,7 @@ TABLE: Final = (
 
 
 class Held(msgspec.Struct):
-    """What one attack came to. Memory is in MB: of the server before the attack, and the most of it until the end."""
+    """The result of one attack. Memory is in MB: of the server before the attack, and the most of it until the end."""
 
     name: str
     idle: dict[str, Waited]

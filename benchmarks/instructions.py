@@ -4,7 +4,7 @@
 
 Runs `benchmarks.alone` in valgrind (which must be installed) with few requests and with more, and divides the
 difference by the requests between. DIR is another checkout, whose `src` is counted. Two runs differ by about 0.5 %. The
-kernel's instructions are not counted, nor is it seen what one instruction takes longer than another.
+kernel's instructions are not counted, nor the different times of instructions.
 """
 
 import argparse

@@ -44,7 +44,7 @@ CONTENT: Final = (
     "The harbour bridge opens again on Monday, two weeks early. @author1 has the pictures, and what it cost:"
     " https://example.org/harbour/bridge?from=pressroom #harbour #bridges"
 )
-"""A post as people write them: with an address, a mention and hashtags, all of which become links."""
+"""A post as people write them: with an address, a mention and hashtags, which all become links."""
 
 PAGES: Final = {
     f"permalink with {COMMENTS:,} comments": f"/post/0000000{2_000_000_000_000_000_010}",

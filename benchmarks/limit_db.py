@@ -2,7 +2,7 @@
 
     python -m benchmarks.limit_db --file FILE --keys FILE --seconds 2
 
-The statements are the package's own constants, on connections as the server opens them. What is bound to them
+The statements are the package's own constants, on connections as the server opens them. The values bound to them
 is made before the clock starts, and between BEGIN and COMMIT there is nothing but them: no savepoints, no tasks.
 """
 
@@ -42,7 +42,7 @@ WRITES: Final[tuple[Command, ...]] = (
     LOCK_SUBSCRIPTIONS,
     STORE_ANSWER,
 )
-"""What one create executes, in its order, after the read. `benchmarks.drift` holds it to a real create."""
+"""The statements of one create, in its order, after the read. `benchmarks.drift` holds it to a real create."""
 
 PREPARED: Final = 20_000
 """Creates that are prepared for each second of the run: more than any machine gets through."""

@@ -40,7 +40,7 @@ PER_SECOND: Final = 100
 
 
 class Figures(msgspec.Struct):
-    """What one round came to. Times in seconds, but for the p99s, in milliseconds."""
+    """The result of one round. Times in seconds, but for the p99s, in milliseconds."""
 
     pictures_per_second: float
     clip: float

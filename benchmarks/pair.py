@@ -1,8 +1,8 @@
-"""Two revisions in turn, ABAB: what a change gave, with the spread of its rounds.
+"""Two revisions in turn, ABAB: the gain of a change, with the spread of its rounds.
 
     .venv/bin/python -m benchmarks --pair REV [--only me] [--rounds 8]
 
-A is the revision, in a worktree of its own, B this checkout with what is not committed. Both are served by this
+A is the revision, in a worktree of its own, B this checkout with uncommitted changes. Both are served by this
 environment, each on a database that its own code made; the loads are those of this checkout. CPU is of the whole
 server process.
 """
@@ -22,7 +22,7 @@ from benchmarks.library import PAGES
 from benchmarks.processes import ROOT, Server, measure_load, real_server
 
 KINDS: Final = ("me", "create", *(name.partition(" with")[0].partition(" of")[0] for name in list(PAGES)[:2]))
-"""What can be measured: two kinds of requests with a key, and two pages."""
+"""The requests that can be measured: two kinds of requests with a key, and two pages."""
 
 _PATHS: Final = dict(zip(KINDS[2:], PAGES.values(), strict=False))
 

@@ -1,4 +1,4 @@
-"""Measures retention by partitions on PostgreSQL: how long a month's rows take to drop, and what that costs creates.
+"""Measures retention by partitions on PostgreSQL: how long a month's rows take to drop, and the cost for creates.
 
     .venv/bin/python -m benchmarks.partitions [--rows 2000000] [--cycles 3] [--per-second 50]
 

@@ -56,7 +56,7 @@ LAST: Final = (QUEUE_DELIVERY,)
 """What travels together before the endpoints are locked, and after. The claim bears the answer."""
 
 REQUIRED: Final[tuple[Command, ...]] = (CLAIM, SPEND_QUOTA)
-"""What has to touch a row."""
+"""Statements that must touch a row."""
 
 
 class Writer(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ async def _make_writer(tx: Tx, number: int) -> Writer:
 
 
 def values_of(writer: Writer) -> dict[str, Value]:
-    """Returns what one create binds, by the names of the parameters, but for ids of its own rows."""
+    """Returns the parameters of one create by their names, but for ids of its own rows."""
     now = SystemClock().now()
     post = Post(
         **msgspec.structs.asdict(BARE), id=new_id(now), account_id=writer.account_id, key_id=writer.key_id,

@@ -23,7 +23,7 @@ SIZE: Final = "SELECT pg_database_size(current_database())"
 
 
 def run(program: str, *arguments: str) -> str:
-    """Runs one of PostgreSQL's programs and returns what it printed."""
+    """Runs one of PostgreSQL's programs and returns its output."""
     binaries = (installed() or Path()) / "bin"
     command = [str(binaries / program), "--no-password", *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout

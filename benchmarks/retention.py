@@ -1,10 +1,10 @@
-"""Measures retention: how fast each rule removes rows while a loaded server creates, and what that costs the creates.
+"""Measures retention: how fast each rule removes rows while a loaded server creates, and the cost for the creates.
 
     .venv/bin/python -m benchmarks.retention [--rows 20000] [--per-second 200]
 
 The whole application answers in this process, without sockets, so a purge and the creates share one event loop as in a
 server. For each rule its table is filled, and creates are sent at a steady rate, for a while without a purge and then
-while the rule removes what it may. A create adds a row each to `idempotent_answers` and `events`.
+while the rule removes its rows. A create adds a row each to `idempotent_answers` and `events`.
 """
 
 import argparse
@@ -60,7 +60,7 @@ RULES: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Found(msgspec.Struct):
-    """What a rule did: rows removed per second, and latencies of creates in milliseconds without and beside it."""
+    """A rule: rows removed per second, and latencies of creates in milliseconds without and beside it."""
 
     rule: str
     per_second: float
@@ -97,7 +97,7 @@ class Creates:
                 await asyncio.sleep(max(0.0, began + number * self._every - time.perf_counter()))
 
     async def _create(self, due: float) -> None:
-        # From when it was due: a loop that was busy meanwhile is what is measured.
+        # From when it was due: the delay by a busy loop is measured too.
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         status = await create(self._app, self._key, new_id(SystemClock().now()).encode())
         self.latencies.append((time.perf_counter() - due) * 1_000)

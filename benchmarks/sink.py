@@ -2,8 +2,8 @@
 
     python -m benchmarks.sink --port 9000
 
-A path `/hang…` is never answered. On each line of its standard input it prints, as one line of JSON, what has arrived
-since the line before, and forgets it. It ends with its input.
+A path `/hang…` is never answered. On each line of its standard input it prints the count of arrivals since the line
+before, as one line of JSON. It ends with its input.
 """
 
 import argparse
@@ -30,7 +30,7 @@ class Arrived(msgspec.Struct):
 
 
 class Arrivals:
-    """What has arrived since the last report."""
+    """The arrivals since the last report."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -46,14 +46,14 @@ class Arrivals:
         self.delays.append(round(time.time() * 1000) - created_at(message))
 
     def report(self) -> Arrived:
-        """What has arrived; from now on counting begins anew."""
+        """The arrivals; from now on counting begins anew."""
         arrived = Arrived(self.count, self.last - self.first, self.delays)
         self.count, self.first, self.last, self.delays = 0, 0.0, 0.0, []
         return arrived
 
 
 def created_at(message: bytes) -> int:
-    """The envelope's time in milliseconds. Read by position, so that the sink stays cheaper than what it measures."""
+    """The envelope's time in milliseconds. Read by position, so that the sink is cheaper than the sender."""
     start = message.index(_CREATED) + len(_CREATED)
     text = message[start : start + 24]
     day = (int(text[0:4]), int(text[5:7]), int(text[8:10]), int(text[11:13]), int(text[14:16]), int(text[17:19]))

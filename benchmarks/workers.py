@@ -34,7 +34,7 @@ ENDPOINTS: Final = 5
 EVENTS: Final = 67
 HANGING: Final = 30
 STEADY_ROUNDS: Final = 8
-"""Rounds of a second, in each of which one event happens to each account."""
+"""Rounds of a second; in each of them every account has one event."""
 
 
 def on(url: str, work: Callable[[Database], Awaitable[T]]) -> T:
@@ -51,7 +51,7 @@ def on(url: str, work: Callable[[Database], Awaitable[T]]) -> T:
 
 
 def make(server: PostgresServer, name: str, sink: Sink, hanging: int) -> str:
-    """Makes a database with the accounts and endpoints, of which so many hang; returns its URL."""
+    """Makes a database with the accounts and endpoints, so many of them hanging; returns its URL."""
     url = server.create_database(name)
     paths = [f"/{'hang' if number < hanging else ''}{number}" for number in range(ACCOUNTS * ENDPOINTS)]
     urls = [f"http://127.0.0.1:{sink.port}{path}" for path in paths]

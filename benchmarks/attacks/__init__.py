@@ -1,4 +1,4 @@
-"""Hostile loads, one module each: what an attack is, for `benchmarks/hostile.py`.
+"""Hostile loads, one module each, with the definition of an attack, for `benchmarks/hostile.py`.
 
 A module of this folder whose name begins with no underscore holds one class, `ATTACK`, a subclass of `Attack`:
 
@@ -8,7 +8,7 @@ A module of this folder whose name begins with no underscore holds one class, `A
 
         async def prepare(self, stage: Stage, http: ClientSession) -> None:
             ...                                # data, by HTTP alone, so that it runs against older sources too
-            stage.notes["video"] = url         # JSON values: what the two processes below need to know
+            stage.notes["video"] = url         # JSON values for the two processes below
 
         async def run(self, stage: Stage, http: ClientSession) -> None:
             ...                                # attacks until it is cancelled
@@ -50,7 +50,7 @@ USUAL_SETTINGS: Final[dict[str, object]] = {
 """Beside the limits of `processes.RAISED`. A revision that does not know one of them says so and goes on."""
 
 Measure = Callable[[], Awaitable[None]]
-"""Does once what a stranger does. Raises when it was not served."""
+"""Makes a stranger's request once. Raises when it was not served."""
 
 
 class Stage(msgspec.Struct):

@@ -22,7 +22,7 @@ LATE: Final = 2 * PATIENCE
 
 
 class Waited(msgspec.Struct):
-    """What one measure came to: milliseconds of each time, in no order, and how many failed, one of them in words."""
+    """The result of one measure: milliseconds of each time, in no order, and how many failed, one of them in words."""
 
     milliseconds: list[float] = []
     failed: int = 0
@@ -39,7 +39,7 @@ NICENESS: Final = 0 if len(os.sched_getaffinity(0)) >= 4 else 19
 
 STRANGER: Final = "127.0.0.2"
 ATTACKER: Final = "127.0.0.3"
-"""Addresses of their own: what one client is allowed must not count for the other."""
+"""Addresses of their own: the limits of one client must not count for the other."""
 
 
 def client(address: str = "127.0.0.1") -> ClientSession:

@@ -8,7 +8,7 @@ from benchmarks.attacks._reloading import reload
 POSTS = 20
 COMMENTS = 100
 KINDS = {"tags": "#a ", "ligatures": "#ﷺ ", "mentions": "@abc ", "links": "http://a ", "marks": "&<>\"'"}
-"""What the densest texts are made of."""
+"""The piece that the densest texts repeat."""
 
 
 class DensePages(Attack):

@@ -8,7 +8,7 @@ from aiohttp import ClientSession
 from benchmarks.attacks import Attack, Stage, call, sign_up
 
 WRITES: Final = 60
-"""What a session may write in a minute."""
+"""The writes that a session may make in a minute."""
 
 CONNECTIONS: Final = 6
 BEFORE: Final = 5.0

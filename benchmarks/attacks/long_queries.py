@@ -13,7 +13,7 @@ TARGETS = ("/@bystander?" + "%41&" * 15_500, "/healthz?" + "%00=%41&" * 7_700)
 
 
 class LongQueries(Attack):
-    """Queries of 62,000 bytes, of which each parameter is escaped."""
+    """Queries of 62,000 bytes, with every parameter escaped."""
 
     name = "long queries"
 

@@ -15,7 +15,7 @@ from benchmarks.attacks import Attack, Measure, Stage, make_key, sign_up, usual
 
 SIZE = (8_192, 6_000)
 LOOPED = {"too much": 10_000, "just allowed": 1_500}
-"""Pictures of each of the attackers' files: 341 loops of a second's clip, and what the limits take."""
+"""Pictures of each of the attackers' files: 341 loops of a second's clip, and the most that the limits take."""
 
 PAUSE = 2.0
 
@@ -50,7 +50,7 @@ class LongVideos(Attack):
         playing: list[asyncio.Task[None]] = []
 
         async def play() -> None:
-            # One clip at a time; whoever comes while it is processed waits for it too.
+            # One clip at a time; an upload that comes while it is processed waits for it too.
             if not playing or playing[0].done():
                 playing[:] = [asyncio.create_task(_until_it_plays(stage, http, data))]
             await asyncio.shield(playing[0])

@@ -25,7 +25,7 @@ PROCESSING: Final = 600
 
 
 class StalledReaders(Attack):
-    """What is being sent to a reader who does not read stays in memory, unless something bounds it."""
+    """The response to a reader who does not read stays in memory, unless something bounds it."""
 
     name = "readers that stall"
     settings: ClassVar[dict[str, object]] = {"TRUSTED_PROXIES": "127.0.0.1/32"}

@@ -151,7 +151,7 @@ def edit(actor: Actor, **fields: Any) -> httpx.Response:
     return actor.web.patch("/api/auth/me", json=fields)
 
 
-def test_only_what_is_given_changes(alice: Actor) -> None:
+def test_partial_edit_changes_given_fields_only(alice: Actor) -> None:
     before = alice.web.get("/api/auth/me").json()
 
     changed = edit(alice, bio="Notes on type.", isPrivate=True)

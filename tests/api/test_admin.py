@@ -81,7 +81,7 @@ def test_former_admin_gets_404_from_next_request(admin: Actor) -> None:
     assert body_of(admin.web.get("/api/admin/overview"), 404) == NOTHING_HERE
 
 
-def test_the_overview_counts_what_there_is_and_what_waits(actor: MakeActor, admin: Actor) -> None:
+def test_overview_counts_rows_and_pending_work(actor: MakeActor, admin: Actor) -> None:
     alice = actor()
     before = body_of(admin.web.get("/api/admin/overview"))
     publish(alice)
@@ -117,7 +117,7 @@ def test_accounts_are_found_by_the_beginning_of_their_names(actor: MakeActor, ad
     assert body_of(admin.web.get("/api/admin/accounts?username=%F0%9F%98%80"))["accounts"] == []
 
 
-def test_accounts_are_listed_by_what_became_of_them(actor: MakeActor, admin: Actor) -> None:
+def test_accounts_are_listed_by_status(actor: MakeActor, admin: Actor) -> None:
     suspended, deleted = actor(), actor()
     body_of(admin.web.post(one(suspended, "suspend"), json={"reason": WHY}))
     name = deleted.account.username
@@ -149,7 +149,7 @@ def test_a_question_that_makes_no_sense_is_refused(admin: Actor, query: str, fie
     assert field_errors(admin.web.get(f"/api/admin/accounts?{query}")) == [(field, code)]
 
 
-def test_an_account_is_shown_with_what_belongs_to_it(actor: MakeActor, admin: Actor) -> None:
+def test_account_is_shown_with_its_belongings(actor: MakeActor, admin: Actor) -> None:
     alice = actor()
     endpoint = {"url": "https://8.8.8.8/hook?token=sesame", "events": ["post.created"]}
     body_of(alice.web.post(f"/api/auth/api-keys/{alice.record.id}/webhooks", json=endpoint), 201)

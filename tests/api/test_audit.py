@@ -67,7 +67,7 @@ def test_values_are_short_and_an_act_of_the_operator_is_listed_as_such(alice: Ac
     assert all(each.actor == "operator" for each in admin_acts)
 
 
-def test_an_account_that_is_deleted_keeps_what_admins_did_to_it(alice: Actor) -> None:
+def test_deleted_account_keeps_acts_of_admins(alice: Actor) -> None:
     server, account_id = alice.server, alice.account.id
     transact = server.runtime.db.transact
     server.run(transact(actions.record, account_id, Kind.KEY_MADE, Source(HOME)))

@@ -95,7 +95,7 @@ def test_syntax_error_names_line_and_column(alice: Actor, body: str) -> None:
 
 @one_engine
 @pytest.mark.parametrize("body", ['{"content": "\\ud800"}', '{"content": 1e999}', '{"content": NaN}'])
-def test_what_only_we_do_not_take_is_said_without_a_place(alice: Actor, body: str) -> None:
+def test_json_beyond_our_limits_is_refused_without_a_place(alice: Actor, body: str) -> None:
     (fault,) = send(alice, body.encode()).json()["details"]
 
     assert fault["message"].startswith("The body ")

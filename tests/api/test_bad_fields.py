@@ -244,7 +244,7 @@ WRITES_NOTHING = {
     ],
     ids=str,
 )
-def test_what_is_taken_would_be_seen_to_be_written(stage: Stage, case: Case) -> None:
+def test_accepted_values_would_show_in_the_database(stage: Stage, case: Case) -> None:
     newcomer = Stage(stage.server)
     before = held(stage.server)
 

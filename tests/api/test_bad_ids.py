@@ -317,7 +317,7 @@ def test_somebody_else_s_post_is_not_to_be_changed(world: World, route: Route[Ca
         assert answer.status_code == route.status, answer.text
 
 
-def test_a_bounce_of_what_is_gone_cannot_be_bounced(world: World) -> None:
+def test_bounce_of_a_deleted_post_cannot_be_bounced(world: World) -> None:
     post = publish(world.bob)
     plain = body_of(world.carol.api.post(f"/api/posts/{post['id']}/bounce"), 201)
     body_of(world.bob.api.delete(f"/api/posts/{post['id']}"))

@@ -69,7 +69,7 @@ def test_a_block_is_taken_off(server: LocalServer, admin: Actor) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "@", "a b@example.org", "exa mple", "-@-@", "x" * 400, "example..org", "a@b@"])
-def test_what_is_neither_address_nor_domain(text: str) -> None:
+def test_pattern_neither_address_nor_domain_is_refused(text: str) -> None:
     assert blocks.pattern_of(text) is None
 
 
@@ -100,7 +100,7 @@ def test_change_to_a_blocked_address_is_refused(actor: MakeActor, admin: Actor) 
     assert body_of(alice.web.get("/api/auth/me"))["email"] == alice.account.email
 
 
-def test_the_log_names_what_was_blocked(admin: Actor) -> None:
+def test_log_names_the_blocked_pattern(admin: Actor) -> None:
     made = block(admin, "spam9.example")
     body_of(admin.web.delete(f"/api/admin/blocks/{made['id']}"))
 

@@ -103,7 +103,7 @@ def test_the_original_is_shown_whole_as_its_reader_sees_it(actor: MakeActor) -> 
     assert shown["stats"]["shareCount"] == 1
 
 
-def test_a_chain_of_plain_bounces_leads_to_what_was_said(actor: MakeActor) -> None:
+def test_chain_of_plain_bounces_leads_to_the_original(actor: MakeActor) -> None:
     alice, bob, carol, dave = (actor() for _ in range(4))
     original = publish(alice)
 
@@ -156,7 +156,7 @@ def test_an_account_quotes_as_often_as_it_likes(actor: MakeActor) -> None:
     assert shares(alice, original) == (1, 5)
 
 
-def test_one_s_own_posts_and_bounces_can_be_bounced(alice: Actor) -> None:
+def test_own_posts_and_bounces_can_be_bounced(alice: Actor) -> None:
     original = publish(alice)
     plain = bounced(alice, original)
     quote = bounced(alice, plain, "As I said")

@@ -45,7 +45,7 @@ def test_an_edit_within_fifteen_minutes(actor: MakeActor) -> None:
     assert [len(events(bob, kind)) for kind in ("comment.created", "post.created")] == [1, 0]
 
 
-def test_who_may_edit_and_delete(actor: MakeActor) -> None:
+def test_edit_and_delete_need_the_author_or_owner(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     post = publish(alice)
     comment = say(bob, post)

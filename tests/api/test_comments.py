@@ -149,7 +149,7 @@ def test_replies_nest_twenty_deep(actor: MakeActor) -> None:
     assert listed(people[0], post, "?limit=100") == made
 
 
-def test_replies_of_one_millisecond_are_listed_after_what_they_answer(alice: Actor) -> None:
+def test_replies_of_one_millisecond_follow_their_parents(alice: Actor) -> None:
     post = publish(alice)
     made = [commented(alice, post, "0")]
     for depth in range(1, 21):
@@ -159,7 +159,7 @@ def test_replies_of_one_millisecond_are_listed_after_what_they_answer(alice: Act
     assert [each["content"] for each in listed(alice, post, "?limit=100")] == [each["content"] for each in made]
 
 
-def test_replies_under_a_clock_that_is_behind_are_listed_after_what_they_answer(alice: Actor) -> None:
+def test_replies_under_a_slow_clock_follow_their_parents(alice: Actor) -> None:
     post, clock = publish(alice), alice.server.clock
     made = [commented(alice, post, "0")]
     clock.advance(-50)

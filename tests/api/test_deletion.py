@@ -216,7 +216,7 @@ def test_files_of_a_request_under_way_are_removed_an_hour_later(rich: Rich) -> N
     assert read(signed_in(rich.friend), late["id"])["stats"]["likes"] == 0
 
 
-def test_what_names_it_elsewhere_goes(rich: Rich, actor: MakeActor) -> None:
+def test_deletion_removes_references_elsewhere(rich: Rich, actor: MakeActor) -> None:
     server, friend, admin = rich.server, rich.friend, actor().become_admin()
     transact = server.runtime.db.transact
     source = Source(rich.address, actor=By.ADMIN, admin_id=rich.id)

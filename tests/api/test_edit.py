@@ -49,7 +49,7 @@ def busy_post(author: Actor, reader: Actor) -> str:
 
 
 @both_ways
-def test_an_edit_changes_what_it_is_given_and_nothing_else(actor: MakeActor, way: str) -> None:
+def test_edit_changes_given_fields_and_nothing_else(actor: MakeActor, way: str) -> None:
     alice, bob = actor(), actor()
     post_id = busy_post(alice, bob)
     before = read(alice, post_id)

@@ -123,7 +123,7 @@ def test_a_notification_in_it_names_no_post_that_was_narrowed_or_deleted(actor: 
     assert [each["actor"] for each in told] == [bob.account.username] * 3
 
 
-def test_the_log_in_it_does_not_say_where_admins_are_nor_what_they_dismissed(actor: MakeActor) -> None:
+def test_exported_log_hides_addresses_of_admins_and_dismissals(actor: MakeActor) -> None:
     alice, bob, admin = actor(), actor(), actor().become_admin()
     away = {"X-Forwarded-For": "203.0.113.77"}
     path = f"/api/admin/accounts/{alice.account.username}"
@@ -155,7 +155,7 @@ def test_comments_that_were_deleted_are_not_in_it(actor: MakeActor) -> None:
     assert [(each["content"], each["editedAt"]) for each in copied] == [("Stays, edited", edited["editedAt"])]
 
 
-def test_nobody_else_gets_at_it(actor: MakeActor) -> None:
+def test_export_of_another_account_is_404(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     copy_of(alice)
     base = alice.server.base_url

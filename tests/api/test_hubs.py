@@ -138,7 +138,7 @@ def test_a_post_outside_of_any_hub_has_none(alice: Actor) -> None:
 
 
 @pytest.mark.parametrize("way", ["api", "web"])
-def test_others_are_told_the_same_of_every_hub(actor: MakeActor, way: str) -> None:
+def test_foreign_hubs_are_the_same_404(actor: MakeActor, way: str) -> None:
     alice, bob, carol = actor(), actor(), actor()
     hub = made(alice)
     body_of(join(carol, hub))

@@ -80,7 +80,7 @@ def test_a_repeated_write_has_one_effect_and_the_same_answer(actor: MakeActor, n
 
 
 @pytest.mark.parametrize("name", sorted(WITH_BODIES))
-def test_a_repeated_write_with_another_body_says_so(actor: MakeActor, name: str) -> None:
+def test_replay_with_another_body_is_marked(actor: MakeActor, name: str) -> None:
     alice, bob = actor(), actor()
     write = WRITES[name](People(alice.web, bob.web))
     first = send(alice.web, write)

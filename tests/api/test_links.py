@@ -274,7 +274,7 @@ def test_addresses_with_other_letters_are_reached(server: LocalServer, email: st
     assert MAILS.received[0].recipients == [expected]
 
 
-def test_a_server_without_mail_says_so(server: LocalServer, local_server: Callable[..., LocalServer]) -> None:
+def test_server_without_mail_refuses_links(server: LocalServer, local_server: Callable[..., LocalServer]) -> None:
     plain = local_server()
     _, cookie = sign_up(plain)
     for answer in (send(plain, "forgot", email="somebody@example.org"), send(plain, "verify/send", cookie)):

@@ -55,7 +55,7 @@ def test_an_account_is_at_its_place(alice: Actor) -> None:
         assert body_of(dora.get(answer.headers["Location"]))["id"] == answer.json()["id"]
 
 
-def test_what_changes_something_names_no_place(alice: Actor) -> None:
+def test_changes_have_no_location(alice: Actor) -> None:
     post = body_of(alice.web.post("/api/posts", json={"content": "Hello"}), 201)["id"]
 
     for answer in (

@@ -58,7 +58,7 @@ def test_a_request_has_one_line(alice: Actor) -> None:
         assert line["level"] == "info"
 
 
-def test_a_line_says_from_whom_a_request_came_also_when_it_was_refused(actor: MakeActor) -> None:
+def test_log_line_names_account_and_key_also_of_refusals(actor: MakeActor) -> None:
     alice = actor(Scope.POSTS_WRITE)
     server, account, key = alice.server, alice.account.id, alice.record.id
 
@@ -144,7 +144,7 @@ def test_no_secret_is_ever_written_down(alice: Actor) -> None:
 
 
 @pytest.mark.parametrize("server", ["sqlite"], indirect=True)
-def test_a_failure_is_written_down_without_what_it_failed_on(alice: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_is_logged_without_its_values(alice: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"postgresql://pressroom:{DATABASE_PASSWORD}@db.example/pressroom"
 
     async def fail(*_: object, **__: object) -> None:

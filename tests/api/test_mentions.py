@@ -174,7 +174,7 @@ def test_those_hear_of_a_post_who_may_see_it(actor: MakeActor, visibility: str) 
 
 
 @pytest.mark.parametrize("visibility", HEARD_BY)
-def test_an_edit_tells_those_whom_it_lets_in(actor: MakeActor, visibility: str) -> None:
+def test_edit_notifies_newly_admitted_accounts(actor: MakeActor, visibility: str) -> None:
     author, people = acquaintances(actor)
     post = publish(author, " ".join(map(at, people.values())), visibility="PRIVATE")
     assert rows(author.server, TOLD, post_id=post["id"]) == []
@@ -188,7 +188,7 @@ def test_an_edit_tells_those_whom_it_lets_in(actor: MakeActor, visibility: str) 
     assert [posts_heard_of(who) for who in people.values()] == [[post["id"]]] * len(people)
 
 
-def test_a_list_tells_those_whom_it_lets_in(actor: MakeActor) -> None:
+def test_allowlist_notifies_newly_admitted_accounts(actor: MakeActor) -> None:
     alice, bob, carol, dave = (actor() for _ in range(4))
     post = publish(alice, f"{at(bob)} {at(carol)} {at(alice)}", visibility="CUSTOM")
     hearing = [posts_heard_of(who) for who in (bob, carol)]
@@ -203,7 +203,7 @@ def test_a_list_tells_those_whom_it_lets_in(actor: MakeActor) -> None:
     assert heard(dave) == heard(alice) == []
 
 
-def test_a_list_tells_nobody_until_it_counts(actor: MakeActor) -> None:
+def test_allowlist_of_another_visibility_notifies_no_account(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     post = publish(alice, f"{at(bob)} {at(carol)}", visibility="PRIVATE")
 
@@ -294,7 +294,7 @@ def test_an_owner_hears_of_a_key_that_was_taken_back(actor: MakeActor, revoked_b
     assert heard(bob) == []
 
 
-def test_an_owner_needs_not_be_told_of_what_they_did(alice: Actor) -> None:
+def test_owner_gets_no_notification_of_own_acts(alice: Actor) -> None:
     body_of(alice.web.delete(f"/api/auth/api-keys/{alice.record.id}"))
     alice.server.run(alice.server.runtime.db.transact(revoke_key, alice.record.id, RevokedBy.ADMIN, "too late"))
 

@@ -167,7 +167,7 @@ def test_further_like_of_a_mailed_group_is_mailed_again(actor: MakeActor) -> Non
 
 
 @pytest.mark.parametrize("how", ["unconfirmed", "suspended", "deleted comment"])
-def test_what_is_not_to_be_mailed_is_dropped(actor: MakeActor, how: str) -> None:
+def test_unwanted_mail_is_dropped(actor: MakeActor, how: str) -> None:
     alice, bob = confirm(actor(), verified=how != "unconfirmed"), actor()
     want(alice, "comment")
     comment_id = comment(bob, publish(alice)["id"])
@@ -181,7 +181,7 @@ def test_what_is_not_to_be_mailed_is_dropped(actor: MakeActor, how: str) -> None
     assert rows(alice.server, WAITING, id=alice.account.id) == []
 
 
-def test_mail_lists_fifty_and_says_that_there_are_more(actor: MakeActor) -> None:
+def test_mail_lists_fifty_and_mentions_the_rest(actor: MakeActor) -> None:
     alice = confirm(actor())
     want(alice, "moderation")
     db = alice.server.runtime.db

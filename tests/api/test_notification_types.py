@@ -340,7 +340,7 @@ def test_muted_account_notifies_nobody(actor: MakeActor, act: Callable[[Actor, J
 
 @pytest.mark.parametrize("by_recipient", [True, False])
 @pytest.mark.parametrize("act", ACTS, ids=["like", "bounce", "comment", "quote", "mention"])
-def test_later_block_hides_what_the_account_did(
+def test_later_block_hides_earlier_notifications(
     actor: MakeActor, act: Callable[[Actor, Json], object], by_recipient: bool
 ) -> None:
     alice, bob, carol = actor(), actor(), actor()
@@ -353,7 +353,7 @@ def test_later_block_hides_what_the_account_did(
     assert [actor for _, actor in brief(alice)] == [name(carol)]
 
 
-def test_later_mute_hides_what_the_account_did(actor: MakeActor) -> None:
+def test_later_mute_hides_earlier_notifications(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     comment(bob, publish(alice))
 

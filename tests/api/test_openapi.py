@@ -73,7 +73,7 @@ def outcome(answer: httpx.Response) -> tuple[int, str | None]:
     return answer.status_code, answer.json().get("error")
 
 
-def test_the_command_prints_what_the_server_serves(process_server: Callable[..., ServerProcess]) -> None:
+def test_command_prints_the_served_document(process_server: Callable[..., ServerProcess]) -> None:
     server = process_server().start()
 
     served = httpx.get(f"{server.base_url}/openapi.json")
@@ -98,7 +98,7 @@ def test_the_document_is_the_same_each_time() -> None:
     assert openapi_document(Settings({})) == openapi_document(Settings({}))
 
 
-def test_the_document_tells_the_limits_of_this_server() -> None:
+def test_document_has_the_limits_of_this_server() -> None:
     told = openapi_document(Settings({"PRESSROOM_REQUESTS_PER_MINUTE": "77", "PRESSROOM_DAILY_CONTENT_QUOTA": "4321"}))
 
     assert "77 requests per minute" in told
@@ -142,7 +142,7 @@ def test_operations_are_named_and_told_apart(document: Json) -> None:
     assert all(operation["summary"] and operation["description"] for operation in found)
 
 
-def test_each_operation_says_who_may_call_it(document: Json) -> None:
+def test_each_operation_names_its_credentials(document: Json) -> None:
     for route in API_ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
         assert operation.get("x-required-scope", "") == " ".join(getattr(route.access, "scopes", ()))
@@ -215,7 +215,7 @@ def test_the_bodies_shown_are_taken_as_they_stand(server: LocalServer, document:
     assert send("post", "/api/posts").status_code == 201
 
 
-def test_a_program_gets_what_is_documented(local_server: MakeServer, held: MakeClient) -> None:
+def test_responses_to_programs_match_the_document(local_server: MakeServer, held: MakeClient) -> None:
     server = local_server(POSTS_PER_MINUTE=50)
     _, secret = server.key(server.account("mira"))
     api = held(server, secret)
@@ -281,7 +281,7 @@ def test_limits_refuse_as_documented(local_server: MakeServer, held: MakeClient)
     assert "per 24 hours" in api.get("/api/auth/me").json()["message"]
 
 
-def test_people_get_what_is_documented(local_server: MakeServer, held: MakeClient) -> None:
+def test_responses_to_people_match_the_document(local_server: MakeServer, held: MakeClient) -> None:
     server = local_server(SIGN_IN_FAILURES_PER_ACCOUNT=1)
     browser, stranger = held(server), held(server)
 

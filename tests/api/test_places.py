@@ -36,7 +36,7 @@ def counted(who: Actor, table: str, condition: str) -> int:
     return who.server.run(who.server.runtime.db.read(lambda tx: tx.one(query))) or 0
 
 
-def test_every_id_has_the_place_of_what_its_row_belongs_with(actor: MakeActor) -> None:
+def test_every_id_has_the_place_of_its_owner(actor: MakeActor) -> None:
     for write in WRITES.values():
         alice, bob = actor(), actor()
         sent = write(People(alice.web, bob.web))

@@ -41,7 +41,7 @@ def counts(poll: Json) -> list[int]:
     return [poll["totalVotes"], *(option["votes"] for option in poll["options"])]
 
 
-def test_a_poll_is_open_for_a_day_unless_it_says_otherwise(alice: Actor) -> None:
+def test_poll_without_duration_is_open_for_a_day(alice: Actor) -> None:
     now = alice.server.clock.now()
 
     post = ask(alice, "the fox", "the heron")
@@ -58,7 +58,7 @@ def test_a_poll_is_open_for_a_day_unless_it_says_otherwise(alice: Actor) -> None
     assert read(alice, post["id"])["poll"] == post["poll"]
 
 
-def test_a_poll_says_what_it_asks_and_for_how_long(alice: Actor) -> None:
+def test_poll_needs_options_and_a_valid_duration(alice: Actor) -> None:
     now = alice.server.clock.now()
     options = [f"number {number}" for number in range(10)]
 
@@ -139,7 +139,7 @@ def test_multiple_choice_counts_accounts_and_choices(actor: MakeActor) -> None:
     assert [counts(poll) for poll in (first, second, last)] == [[1, 1, 0, 1], [2, 1, 0, 2], [3, 2, 1, 3]]
 
 
-def test_there_is_no_voting_for_what_is_no_option(actor: MakeActor) -> None:
+def test_vote_for_an_unknown_option_is_refused(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     single, multiple = ask(alice, "x", "y"), ask(alice, multiple=True)
 

@@ -219,7 +219,7 @@ def comment(who: Actor, post_id: str) -> httpx.Response:
     return who.web.post(f"/api/posts/{post_id}/comments", json={"content": "Hello"})
 
 
-def test_author_says_who_may_comment(actor: MakeActor) -> None:
+def test_author_chooses_the_commenters(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     body_of(follow(bob, alice))
     made = body_of(alice.web.post("/api/posts", json={"content": "Hello", "comments": "followers"}), 201)

@@ -258,7 +258,7 @@ def test_private_accounts_leave_tag_pages_at_once_and_come_back(actor: MakeActor
     assert all(on_tag_page(who, alice, tag, post) for who in (None, bob) for post in (before, after))
 
 
-def test_a_profile_counts_what_its_reader_may_see(actor: MakeActor) -> None:
+def test_profile_counts_posts_visible_to_its_reader(actor: MakeActor) -> None:
     alice, stranger, follower, mutual, listed = (actor() for _ in range(5))
     follow(follower, alice)
     follow(mutual, alice)

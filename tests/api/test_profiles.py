@@ -76,7 +76,7 @@ def test_block_hides_a_profile_from_the_blocked_side_alone(actor: MakeActor) -> 
     assert profile(author, reader)["blocked"] is False
 
 
-def test_muted_account_says_so_to_its_reader_alone(actor: MakeActor) -> None:
+def test_mute_shows_in_the_profile_to_its_reader_alone(actor: MakeActor) -> None:
     author, reader = actor(), actor()
     body_of(reader.web.put(f"/api/mutes/{author.account.username}"))
 

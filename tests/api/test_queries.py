@@ -51,7 +51,7 @@ def test_the_api_names_the_parameter(admin: Actor, path: str, field: str) -> Non
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_says_so(admin: Actor, path: str) -> None:
+def test_page_with_a_bad_query_shows_the_errors(admin: Actor, path: str) -> None:
     answer = admin.web.get(path)
 
     assert answer.status_code == 400, answer.text

@@ -93,7 +93,7 @@ def test_a_bounce_and_its_original_are_liked_apart(actor: MakeActor) -> None:
     assert seen["originalPost"]["userInteractions"] == {"liked": True, "saved": True}
 
 
-def test_reactions_are_told_to_nobody_and_cost_nothing(actor: MakeActor) -> None:
+def test_reactions_emit_no_event_and_charge_no_quota(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
 

@@ -94,7 +94,7 @@ def test_notification_of_a_deleted_post_is_left_out(actor: MakeActor) -> None:
     assert unread(alice) == 1
 
 
-def test_pages_lead_past_what_suspended_accounts_did(actor: MakeActor) -> None:
+def test_pages_skip_notifications_of_suspended_accounts(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     db = alice.server.runtime.db
     values = {"account_id": alice.account.id, "actor_id": bob.account.id, "friend_id": carol.account.id}

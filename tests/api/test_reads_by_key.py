@@ -83,7 +83,7 @@ def test_absent_or_deleted_is_404(alice: Actor) -> None:
         assert [refusal(answer) for answer in readings(alice, post_id)] == [(404, "Not found")] * 2
 
 
-def test_a_read_counts_as_a_request_and_tells_the_limits(alice: Actor) -> None:
+def test_read_counts_as_a_request_and_has_limit_headers(alice: Actor) -> None:
     post = publish(alice)
     before = int(alice.api.get("/api/auth/me").headers["X-RateLimit-Remaining"])
 

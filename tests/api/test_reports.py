@@ -52,7 +52,7 @@ def case_of(who: Actor, subject_id: str) -> Json:
     return next(case for case in waiting(who) if case["subjectId"] == subject_id)
 
 
-def test_a_report_keeps_what_was_said(actor: MakeActor, admin: Actor) -> None:
+def test_report_keeps_the_reported_text(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, "Number 12, the green door.")
 
@@ -83,7 +83,7 @@ def test_hidden_post_cannot_be_reported(actor: MakeActor, visibility: str) -> No
     assert refusal(report(bob, "post", post["id"])) == (404, "Not found")
 
 
-def test_a_follower_reports_what_followers_see(actor: MakeActor) -> None:
+def test_follower_reports_a_followers_post(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     follow(bob, alice)
     post = publish(alice, visibility="FOLLOWERS")
@@ -143,7 +143,7 @@ def test_a_hidden_post_is_its_authors_alone_until_it_is_shown(actor: MakeActor, 
     assert bob.web.get(f"/api/posts/{post['id']}").status_code == 200
 
 
-def test_owner_is_told_the_decision_and_its_reason(actor: MakeActor, admin: Actor) -> None:
+def test_owner_reads_the_decision_and_its_reason(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, "Number 12, the green door.")
     body_of(report(bob, "post", post["id"]), 202)
@@ -170,7 +170,7 @@ def test_an_account_is_suspended_by_decision(actor: MakeActor, admin: Actor) -> 
     assert refusal(report(bob, "account", alice.account.id)) == (404, "Not found")
 
 
-def test_a_dismissed_report_tells_nobody_and_may_be_made_again(actor: MakeActor, admin: Actor) -> None:
+def test_dismissed_report_is_silent_and_may_be_made_again(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     body_of(report(bob, "post", post["id"]), 202)
@@ -335,7 +335,7 @@ def test_a_comment_of_a_suspended_account_is_deleted_for_good(actor: MakeActor, 
     assert body_of(alice.web.get(f"/api/posts/{post['id']}/comments"))["comments"] == []
 
 
-def test_the_log_of_the_owner_tells_of_every_decision_but_a_dismissal(actor: MakeActor, admin: Actor) -> None:
+def test_log_of_the_owner_has_every_decision_but_a_dismissal(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     for decisions in (("dismissed",), ("hidden", "shown"), ("deleted",)):
         post = publish(alice)
@@ -364,7 +364,7 @@ def test_admin_s_own_case_is_refused(actor: MakeActor, admin: Actor) -> None:
     body_of(decide(other, path.rpartition("/")[2], "dismissed"))
 
 
-def test_each_report_keeps_what_it_has_become(actor: MakeActor, admin: Actor) -> None:
+def test_report_keeps_its_final_state(actor: MakeActor, admin: Actor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     post = publish(alice, "A lovely flower")
     body_of(report(bob, "post", post["id"]), 202)

@@ -137,7 +137,7 @@ def test_text_that_is_no_operator_is_words(alice: Actor, text: str) -> None:
     assert found(alice, f"literalword {text} from:{alice.account.username}") == [post_id]
 
 
-def test_audience_decides_what_is_found(alice: Actor, bob: Actor, actor: MakeActor) -> None:
+def test_audience_decides_the_results(alice: Actor, bob: Actor, actor: MakeActor) -> None:
     stranger, carol = actor(), actor()
     follow(bob, alice)
     follow(carol, alice)

@@ -231,7 +231,7 @@ def test_every_act_has_one_entry_and_a_refused_one_has_none(actor: MakeActor) ->
         said = len(now)
 
 
-def test_an_entry_says_who_and_whence_and_holds_no_secret(mira: Person) -> None:
+def test_entry_has_actor_and_address_and_no_secret(mira: Person) -> None:
     body = {"label": "Ferry bot", "scopes": ["posts:write"]}
     made = body_of(mira.request("POST", "/api/auth/api-keys", token=mira.token, json=body, address="203.0.113.50"), 201)
     hook = {"url": "http://127.0.0.1:9/services/SECRET?t=1", "events": ["post.created"]}

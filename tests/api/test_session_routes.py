@@ -123,7 +123,7 @@ def test_a_key_needs_the_one_scope(door: Door, subtests: pytest.Subtests) -> Non
             assert limits_of(answer) == LIMITS
 
 
-def test_nobody_has_no_key(door: Door, subtests: pytest.Subtests) -> None:
+def test_unknown_account_has_no_key(door: Door, subtests: pytest.Subtests) -> None:
     for route in FOR_KEYS_ALONE:
         with subtests.test(route.name):
             for headers in ({}, {"Cookie": f"session={'A' * 43}"}, {"Origin": "https://elsewhere.example"}):

@@ -179,7 +179,7 @@ def test_behind_a_proxy_either_name_is_ours(local_server: Any, host: str) -> Non
         assert answer.status_code == 200
 
 
-def test_a_wrong_password_and_an_unknown_name_are_told_the_same(mira: Person) -> None:
+def test_wrong_password_and_unknown_name_get_the_same_answer(mira: Person) -> None:
     wrong, unknown = mira.sign_in("wrong"), mira.sign_in(login="nobody_at_all")
 
     assert label(wrong) == (401, "Invalid credentials")

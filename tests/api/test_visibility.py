@@ -133,7 +133,7 @@ def test_a_list_replaces_the_list_before(actor: MakeActor) -> None:
     assert read(bob, other["id"]) == other, "another post has a list of its own"
 
 
-def test_unknown_names_are_all_told_and_nothing_changes(actor: MakeActor) -> None:
+def test_unknown_names_are_all_listed_and_nothing_changes(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     post = publish(alice, visibility="CUSTOM")
     set_audience(alice, post, bob)

@@ -35,7 +35,7 @@ def test_a_server_that_sends_no_mail_does_not_load_its_client():
     assert "aiosmtplib" not in loaded_by("import pressroom.server.serve")
 
 
-def test_a_server_loads_what_two_factor_sign_in_needs_when_somebody_does():
+def test_libraries_of_two_factor_codes_load_at_first_use():
     assert not loaded_by("import pressroom.server.serve") & {"pyotp", "segno"}
 
 
@@ -49,7 +49,7 @@ def test_a_server_that_is_not_measured_loads_nothing_for_it():
     assert not loaded & {"prometheus_client", "opentelemetry"}
 
 
-def test_a_server_loads_what_it_sends_requests_by_when_it_sends_one():
+def test_http_client_loads_with_the_first_request():
     """All that a server with one SQLite file and no webhooks opens."""
     opened = """
 import asyncio, io, tempfile

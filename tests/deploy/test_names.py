@@ -46,7 +46,7 @@ def test_every_metric_is_measured() -> None:
     assert named <= measured
 
 
-def test_alerts_and_panels_say_what_they_are() -> None:
+def test_alerts_and_panels_have_descriptions() -> None:
     rules = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text("utf-8"))["groups"][0]["rules"]
     assert all(rule["annotations"]["summary"] and rule["expr"] for rule in rules)
     assert len({rule["alert"] for rule in rules}) == len(rules)

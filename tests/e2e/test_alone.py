@@ -24,7 +24,7 @@ def test_a_server_stays_alone_when_postgres_was_killed(
     assert wait_until(lambda: serves(first) or serves(second)), "neither serves"
 
 
-def test_migrate_beside_a_server_on_sqlite_tells_that_the_file_is_served(
+def test_migrate_beside_a_server_on_sqlite_is_refused(
     process_server: Callable[..., ServerProcess],
 ) -> None:
     server = process_server().start()

@@ -151,7 +151,7 @@ def test_a_backup_is_not_written_over(process_server: MakeServer, backup: Path) 
     assert "is not empty" in refused(server, "backup", "--to", str(backup))
 
 
-def test_a_backup_is_not_put_into_what_it_copies(process_server: MakeServer) -> None:
+def test_backup_into_its_own_source_is_refused(process_server: MakeServer) -> None:
     server = process_server().start()
     folder = Path(str(server.settings["DATA_DIR"]))
     for place in (folder / "backup", folder / "blobs" / "x", folder / "blobs" / ".." / "backup"):
@@ -188,7 +188,7 @@ def test_a_backup_with_a_pipe_in_the_place_of_a_file_is_refused(process_server: 
     assert holds(server) == set()
 
 
-def test_a_backup_without_a_database_says_so(process_server: MakeServer) -> None:
+def test_backup_without_a_database_is_refused(process_server: MakeServer) -> None:
     assert "There is no database" in refused(process_server(), "backup", "--to", "backup")
 
 
@@ -224,7 +224,7 @@ def test_a_restore_that_was_cut_off_is_never_served(process_server: MakeServer, 
     observe("`pressroom restore` killed with -9", CUT_OFF, "by another `pressroom restore`")
 
 
-def test_doctor_tells_of_a_restore_that_was_cut_off(process_server: MakeServer) -> None:
+def test_doctor_reports_a_restore_that_was_cut_off(process_server: MakeServer) -> None:
     server = process_server()
     data = Path(str(server.settings["DATA_DIR"]))
     (data / ".restoring").mkdir(parents=True)

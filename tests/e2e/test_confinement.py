@@ -42,7 +42,7 @@ def test_full_confinement_is_said(process_server: MakeProcess) -> None:
     assert "fully confined: Landlock" in server.command("doctor", check=False).stdout
 
 
-def test_without_landlock_it_says_so_and_media_work(process_server: MakeProcess) -> None:
+def test_missing_landlock_is_logged_and_media_work(process_server: MakeProcess) -> None:
     server = without_landlock(process_server())
     server.create_account()
     key = server.create_key("alice", "posts:write", "media:write")

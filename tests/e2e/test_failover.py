@@ -130,7 +130,7 @@ def test_an_old_primary_that_is_all_a_server_can_reach_acknowledges_nothing(
     )
 
 
-def test_a_start_without_a_host_that_takes_writes_says_what_each_of_them_said(
+def test_start_without_a_writable_host_reports_each_refusal(
     process_server: MakeServer, cluster: PostgresCluster
 ) -> None:
     standby = cluster.standbys[0]

@@ -169,7 +169,7 @@ def test_folders_that_cannot_be_used(nobodys: ServerProcess, place: str) -> None
 
 
 @pytest.mark.parametrize("place", ["blobs", ""])
-def test_doctor_says_that_a_folder_is_not_there_and_makes_none(nobodys: ServerProcess, place: str) -> None:
+def test_doctor_reports_a_missing_folder_and_makes_none(nobodys: ServerProcess, place: str) -> None:
     folder = nobodys.folder / "data" / place
     folder.rename(nobodys.folder / "moved")
     found = bad(nobodys)

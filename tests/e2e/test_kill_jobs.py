@@ -45,7 +45,7 @@ def test_video_of_killed_worker_is_taken_up_by_another(
         assert rows(api, "SELECT count(*) FROM jobs") == [(0,)]
 
 
-def test_a_worker_with_another_folder_says_so(
+def test_worker_with_another_folder_warns(
     roomy_server: MakeServer, postgres_server: PostgresServer, tmp_path: Path
 ) -> None:
     url = postgres_server.create_database(f"elsewhere_{os.getpid()}")

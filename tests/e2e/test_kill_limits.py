@@ -32,7 +32,7 @@ def server(roomy_server: MakeServer, engine_settings: dict[str, object]) -> Serv
     return roomy_server(REQUESTS_PER_MINUTE=60, **engine_settings).start()
 
 
-def test_a_crash_forgives_only_what_was_not_written_down(server: ServerProcess, seed: int) -> None:
+def test_crash_forgives_unsaved_counts_only(server: ServerProcess, seed: int) -> None:
     key, chance = Owner(server).key(), Random(seed)
     admitted: list[float] = []
     forgiven = 0

@@ -185,7 +185,7 @@ def check_leftovers(server: ServerProcess, story: str) -> None:
     assert not [*data_dir.glob("incoming/*"), *data_dir.glob("processing/*")], story
 
 
-def test_a_restart_takes_up_at_once_what_was_being_processed(roomy_server: MakeServer, tmp_path: Path) -> None:
+def test_restart_resumes_processing_at_once(roomy_server: MakeServer, tmp_path: Path) -> None:
     server = roomy_server().start()
     key = Owner(server).key(scopes=("media:write",))
     slow = video_bytes(tmp_path, Recipe("webm", "libvpx", None, size=(1280, 720), seconds=3))

@@ -85,7 +85,7 @@ def test_the_first_start_prints_a_link_that_signs_in_once(process_server: MakePr
     assert server.stop() == 0
 
 
-def test_doctor_says_whether_mail_can_be_handed_in(process_server: MakeProcess, mails: MailServer) -> None:
+def test_doctor_checks_the_mail_server(process_server: MakeProcess, mails: MailServer) -> None:
     server = process_server(SMTP_URL=mails.url)
     away = server.command("doctor", check=False).stdout
     assert f"The mail server 127.0.0.1:{mails.port} cannot be used: " in away

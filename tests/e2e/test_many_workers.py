@@ -140,7 +140,7 @@ def run_out(settings: ServerProcess, tokens: Sequence[str]) -> None:
     rows(settings, f"UPDATE webhooks SET leased_until = leased_until - {LEASE} WHERE lease_token IN ({listed})")  # noqa: S608  # the test's own tokens
 
 
-def test_two_killed_and_one_frozen_lose_nothing_and_repeat_what_they_had_in_hand(
+def test_two_killed_and_one_frozen_lose_nothing_and_repeat_leased_work(
     settings: ServerProcess, workers: Sequence[Command]
 ) -> None:
     tokens = [token_of(each) for each in workers]

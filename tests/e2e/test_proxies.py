@@ -139,7 +139,7 @@ def answers(client: httpx.Client) -> bool:
         return False
 
 
-def test_a_proxy_passes_on_what_the_server_must_know(site: Site) -> None:
+def test_proxy_passes_on_the_needed_headers(site: Site) -> None:
     site.server.create_account(password=PASSWORD)
     made = site.server.command("key", "create", "alice", "--label", "k", "--scope", "posts:write", "--ip", FRIEND)
     key = {"Authorization": f"Bearer {made.stdout.strip()}"}

@@ -148,9 +148,7 @@ def test_a_schema_that_is_missing_is_made_by_migrate_alone(process_server: MakeS
     server.start()
 
 
-def test_migrate_without_the_right_to_make_a_schema_says_which_statement_makes_it(
-    process_server: MakeServer, url: str
-) -> None:
+def test_migrate_without_create_right_prints_the_statement(process_server: MakeServer, url: str) -> None:
     role = f"guest_{time.monotonic_ns()}"
     query(url, f"CREATE ROLE {role} LOGIN PASSWORD 'guest'")
     guest = f"postgresql://{role}:guest@{url.rpartition('@')[2]}"

@@ -91,7 +91,7 @@ def test_workers_whose_clocks_differ_share_their_work(server: ServerProcess) -> 
     )
 
 
-def test_a_server_whose_clock_is_wrong_goes_by_the_databases_and_says_so(server: ServerProcess) -> None:
+def test_server_with_a_wrong_clock_uses_the_databases_and_warns(server: ServerProcess) -> None:
     server.folder.mkdir(parents=True, exist_ok=True)
     with skewed(server, "+2m", "serve") as log:
         assert wait_until(lambda: _ready(server) is not None), log.read_text()

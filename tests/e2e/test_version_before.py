@@ -83,7 +83,7 @@ def test_source_of_a_commit_is_read_from_the_history(tmp_path: Path) -> None:
     assert (tmp_path / "src/pressroom/__init__.py").is_file()
 
 
-def test_its_tests_find_a_migration_that_takes_away_what_it_uses(tmp_path: Path) -> None:
+def test_its_tests_find_a_migration_that_drops_a_used_column(tmp_path: Path) -> None:
     folder = tmp_path / "source"
     folder.mkdir()
     done = run_tests(

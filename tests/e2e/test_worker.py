@@ -150,7 +150,7 @@ def test_invalid_concurrency_is_reported(process_server: MakeServer, number: str
     assert "Invalid value for '--concurrency'" in one_line(process_server(), "worker", "--concurrency", number)
 
 
-def test_a_stop_finishes_what_is_under_way_and_begins_nothing(desk: Desk) -> None:
+def test_stop_finishes_running_work_and_begins_nothing(desk: Desk) -> None:
     endpoint = desk.endpoint()
     desk.receiver.behave("/hook", hold())
     desk.publish(20)
@@ -206,7 +206,7 @@ def test_two_workers_share_the_load_without_a_duplicate(desk: Desk) -> None:
     assert [desk.times(path) for path in paths] == [{1: 100}] * 5
 
 
-def test_a_worker_serves_what_another_one_does_not_get_to(desk: Desk) -> None:
+def test_worker_takes_work_that_another_leaves(desk: Desk) -> None:
     """The first is halted in the middle of a request; the second delivers all but what the first has in hand."""
     desk.endpoint("/first")
     desk.receiver.behave("/first", hold())

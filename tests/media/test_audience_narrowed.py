@@ -99,7 +99,7 @@ ENDS: dict[str, tuple[str, Callable[[Case], object]]] = {
 """How one reader's right ends while the audience is as wide as it was."""
 
 
-def test_a_right_that_ends_ends_what_its_reader_was_given(store: tuple[LocalServer, int]) -> None:
+def test_end_of_a_right_ends_its_addresses(store: tuple[LocalServer, int]) -> None:
     server, opened = store
     for way, (visibility, cut) in ENDS.items():
         case = Case(server, visibility)
@@ -260,7 +260,7 @@ def test_an_address_is_final_while_the_audience_grows(store: tuple[LocalServer, 
         assert case.statuses(own) == {opened}
 
 
-def test_a_bounce_gives_no_address_of_what_was_narrowed(store: tuple[LocalServer, int]) -> None:
+def test_bounce_of_a_narrowed_post_has_no_file_address(store: tuple[LocalServer, int]) -> None:
     server, opened = store
     case = Case(server, "PUBLIC")
     bounce = body_of(case.reader.api.post(f"/api/posts/{case.post['id']}/bounce", json={"content": "Look"}), 201)

@@ -314,7 +314,7 @@ def test_a_content_encoding_is_refused(alice: Actor, encoding: str) -> None:
     assert alice.written() == NOTHING
 
 
-def test_a_body_shorter_than_it_says_leaves_nothing(alice: Actor) -> None:
+def test_body_shorter_than_its_length_leaves_nothing(alice: Actor) -> None:
     before, content = kept(alice.server), form([file_part()])
     head = form_headers(content, alice.key) | {"Content-Length": str(len(content) + 1)}
 

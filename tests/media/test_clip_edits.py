@@ -74,7 +74,7 @@ def test_a_deleted_clip_is_gone(actor: MakeActor, visibility: str, strangers: in
     assert len(events(alice, "postclip.created")) == 1
 
 
-def test_one_s_own_clips_are_listed(actor: MakeActor) -> None:
+def test_own_clips_are_listed(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     clips = [filmed(alice, caption=f"{number}", visibility="PRIVATE") for number in range(3)]
     filmed(bob)

@@ -89,7 +89,7 @@ def test_all_but_the_video_can_be_left_out(alice: Actor) -> None:
     assert told == [None, "PUBLIC", None, None]
 
 
-def test_its_event_says_so(alice: Actor) -> None:
+def test_event_of_a_clip_matches_it(alice: Actor) -> None:
     hub = hub_of(alice)
     clips = [filmed(alice), filmed(alice, caption="Ink", visibility="CUSTOM", hubId=hub["id"])]
 
@@ -162,7 +162,7 @@ def test_invalid_video_ends_failed(alice: Actor) -> None:
     ],
     ids=lambda value: str(value)[:60] if isinstance(value, dict) else "",
 )
-def test_what_is_wrong_is_named(alice: Actor, files: list[File], texts: Json, said: list[tuple[str, str]]) -> None:
+def test_faults_are_named(alice: Actor, files: list[File], texts: Json, said: list[tuple[str, str]]) -> None:
     assert sorted(field_errors(send(alice, *files, **texts))) == said
     assert alice.written() == NOTHING
     assert counted(alice) == (0, 0)

@@ -138,7 +138,7 @@ def test_doctor_removes_the_file_that_it_stored(alice: Actor) -> None:
     assert blobs_below(server.settings.data_dir) == before
 
 
-def test_doctor_tells_what_jobs_wait_for(alice: Actor, decoder: Decoder) -> None:
+def test_doctor_reports_the_awaited_resource(alice: Actor, decoder: Decoder) -> None:
     server = alice.server
     decoder.failures = [FULL] * 2
     uploaded(alice)
@@ -237,7 +237,7 @@ def test_a_file_whose_upload_is_gone_is_not_tried_again(
     assert len(body_of(admin.web.get("/api/admin/jobs"))["dead"]) == 1
 
 
-def test_an_upload_in_another_store_is_waited_for_and_told(alice: Actor) -> None:
+def test_upload_in_another_store_defers_the_job_and_is_logged(alice: Actor) -> None:
     server, post = alice.server, uploaded(alice)
     media_id = media_of(post)["id"]
     place, aside = server.settings.data_dir / "blobs", server.settings.data_dir / "elsewhere"

@@ -217,7 +217,7 @@ def test_a_client_that_has_something_else_is_sent_it(
 
 
 @one_engine
-def test_head_tells_the_same_without_the_bytes(server: LocalServer, served: tuple[str, bytes, str]) -> None:
+def test_head_has_the_same_headers_without_the_bytes(server: LocalServer, served: tuple[str, bytes, str]) -> None:
     path, content, etag = served
     for status, headers in ((200, {}), (304, {"If_None_Match": etag})):
         whole, head = fetch(server, path, **headers), fetch(server, path, "HEAD", **headers)

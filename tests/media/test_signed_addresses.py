@@ -225,7 +225,7 @@ def test_from_an_s3_store_readers_are_sent_to_the_store(
         server.stop()
 
 
-def test_a_stores_own_address_of_what_few_may_see_holds_for_a_minute(
+def test_signed_address_of_a_restricted_file_holds_for_a_minute(
     tmp_path_factory: pytest.TempPathFactory, bucket_url: str
 ) -> None:
     """Nothing can end it. A video's holds for as long again as it plays: players read on at the store's address."""

@@ -31,7 +31,7 @@ def send(client: httpx.Client, *sizes: int, idempotency_key: str | None = None) 
     return upload(client, *(file(padded(size)) for size in sizes), idempotency_key=idempotency_key)
 
 
-def test_what_keys_and_sessions_store_is_one_sum(alice: Actor, actor: MakeActor) -> None:
+def test_storage_of_keys_and_sessions_is_one_sum(alice: Actor, actor: MakeActor) -> None:
     assert send(alice.api, 30_000, 30_000).status_code == 201
     assert send(alice.web, 30_000).status_code == 201
     before = kept(alice.server)
@@ -66,7 +66,7 @@ def test_clips_count_too(alice: Actor, tmp_path: Path) -> None:
     assert objections(alice.web.post("/api/clips", files=files)) == [("video", "too_large")]
 
 
-def test_when_it_is_processed_what_is_served_counts(alice: Actor) -> None:
+def test_processed_file_counts_with_its_served_bytes(alice: Actor) -> None:
     media = media_of(ready(alice, file(padded(90_000))))
 
     files = [media["url"], media["thumbnailUrl"]]

@@ -45,7 +45,7 @@ def test_a_replay_stores_nothing_and_answers_the_first(alice: Actor) -> None:
     assert alice.written() == (1, 1, 1, 1)
 
 
-def test_a_replay_tells_whether_the_parts_were_others(alice: Actor) -> None:
+def test_replay_with_other_parts_is_marked(alice: Actor) -> None:
     files = [file(image("PNG"), "image/png"), file()]
     parts = [file_part(), text_part("content", "One")]
 

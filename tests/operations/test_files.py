@@ -33,7 +33,9 @@ class Forgetful(DiskBlobs):
     ("store", "error", "says"),
     [(Away, BlobsAway, "The store is away: cards/"), (Forgetful, SettingError, "Run the transfer once more")],
 )
-def test_a_copy_that_fails_says_why(tmp_path: Path, store: type[DiskBlobs], error: type[Exception], says: str) -> None:
+def test_failed_copy_reports_its_reason(
+    tmp_path: Path, store: type[DiskBlobs], error: type[Exception], says: str
+) -> None:
     async def work() -> None:
         source, target = DiskBlobs.open(tmp_path / "from"), store.open(tmp_path / "to")
         for key in KEYS:

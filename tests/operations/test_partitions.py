@@ -164,7 +164,7 @@ def test_sqlite_has_no_partitions(tmp_path: Path) -> None:
     assert unchanged.count(False) == 2, "the rules for events and deliveries"
 
 
-def test_doctor_tells_for_how_long_partitions_are_made(engine_settings: dict[str, object], tmp_path: Path) -> None:
+def test_doctor_reports_how_far_partitions_reach(engine_settings: dict[str, object], tmp_path: Path) -> None:
     settings = settings_of({"DATA_DIR": tmp_path, **engine_settings})
 
     def findings() -> list[tuple[bool, str]]:

@@ -112,7 +112,7 @@ def test_ids_that_no_post_has(alice: Actor) -> None:
         assert fetch(alice.server, path).status_code == 404
 
 
-def test_what_may_be_kept_of_a_page(actor: MakeActor) -> None:
+def test_page_has_its_caching_headers(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     public, private = publish(alice), publish(alice, visibility="PRIVATE")
 

@@ -30,7 +30,7 @@ def mira(server: LocalServer) -> Iterator[Browser]:
         yield browser
 
 
-def test_a_profile_is_edited_and_says_so(mira: Browser) -> None:
+def test_edited_profile_shows_a_notice(mira: Browser) -> None:
     fields = {"displayName": "Mira Okafor", "bio": "Ink <b>& paper</b>", "isPrivate": "true"}
     assert goes_to(mira.send(mira.page("/settings/profile"), **fields)) == "/settings/profile?done=profile-saved"
 
@@ -44,7 +44,7 @@ def test_a_profile_is_edited_and_says_so(mira: Browser) -> None:
     assert (me["displayName"], me["bio"], me["isPrivate"], me["discoverable"]) == ("Mira Okafor", None, True, False)
 
 
-def test_a_name_that_somebody_has_comes_back_with_what_was_typed(mira: Browser) -> None:
+def test_taken_name_comes_back_with_typed_values(mira: Browser) -> None:
     other = Person(mira.person.server)
     answer = mira.send(mira.page("/settings/profile"), username=other.name.upper(), bio="Kept")
     assert answer.status_code == 409
@@ -107,7 +107,7 @@ def test_somebody_else_s_session_is_not_there(mira: Browser) -> None:
     assert other.me(other.token).status_code == 200
 
 
-def test_the_log_says_who_when_and_whence(mira: Browser) -> None:
+def test_log_shows_actor_time_and_address(mira: Browser) -> None:
     assert mira.person.sign_in("wrong", address="203.0.113.66").status_code == 401
     body = {"label": "<b>Ferry</b> bot", "scopes": ["posts:write"]}
     body_of(mira.person.request("POST", "/api/auth/api-keys", token=mira.cookies["session"], json=body), 201)

@@ -44,7 +44,7 @@ def offered(page: Page) -> dict[str, str]:
     }
 
 
-def test_an_act_leads_back_and_shows_what_it_did(actor: MakeActor) -> None:
+def test_act_leads_back_and_shows_its_effect(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     path = f"/post/{post['id']}"
@@ -100,7 +100,7 @@ def test_a_bounce_once_per_post(actor: MakeActor) -> None:
     assert read(alice, post["id"])["stats"]["shares"] == 1
 
 
-def test_a_bounce_of_a_bounce_is_of_what_it_shares(actor: MakeActor) -> None:
+def test_bounce_of_a_bounce_shares_the_original(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     post = publish(alice)
     share = body_of(bob.web.post(f"/api/posts/{post['id']}/bounce"), 201)
@@ -125,7 +125,7 @@ def test_only_public_posts_can_be_bounced(actor: MakeActor) -> None:
     assert "Only PUBLIC posts" in refused(bob.web.get(f"/post/{post['id']}/quote"), 422).line("main li")
 
 
-def test_a_bounce_of_what_is_hidden_cannot_be_quoted(actor: MakeActor) -> None:
+def test_bounce_of_a_hidden_post_cannot_be_quoted(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     post = publish(alice)
     share = body_of(bob.web.post(f"/api/posts/{post['id']}/bounce"), 201)
@@ -374,7 +374,7 @@ def acts(post: Json) -> Iterator[tuple[str, dict[str, object]]]:
     yield f"/post/{post['id']}/quote", {"content": "Hm"}
 
 
-def test_an_act_tells_nothing_of_what_its_reader_may_not_see(actor: MakeActor) -> None:
+def test_act_on_a_hidden_post_is_404(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     hidden = publish(alice, visibility="PRIVATE", poll=POLL)
     gone = publish(alice, poll=POLL)

@@ -113,7 +113,7 @@ def test_user_text_stays_escaped(actor: MakeActor, admin: Actor) -> None:
         assert hostile not in admin.web.get(path).text
 
 
-def test_a_search_keeps_what_was_asked_for(admin: Actor) -> None:
+def test_search_keeps_its_query(admin: Actor) -> None:
     for number in range(51):
         admin.server.account(f"quay_{number:02}")
 

@@ -43,7 +43,7 @@ def test_a_picture_is_sent_shown_and_removed(alice: Actor) -> None:
     assert address(alice) == drawn
 
 
-def test_what_is_wrong_is_said(alice: Actor) -> None:
+def test_bad_picture_shows_its_error(alice: Actor) -> None:
     for files, said in (
         ([("avatar", video())], "Picture, 1: By its bytes this is video/mp4; a picture is needed."),
         ([("note", (None, "typed"))], "Picture: Send at least one file in this field."),

@@ -97,7 +97,7 @@ def test_one_for_some_has_an_address_that_runs_out(alice: Actor) -> None:
     assert [nobody.get(each).status_code for each in (source, poster)] == [404, 404]
 
 
-def test_one_that_is_not_ready_says_so(alice: Actor) -> None:
+def test_unprocessed_clip_shows_its_state(alice: Actor) -> None:
     good, bad = filmed(alice, video()), filmed(alice, broken_video())
     for clip in (good, bad):
         page = visit(alice.server, address(clip))

@@ -84,7 +84,7 @@ def test_everything_that_a_post_can_have_beside_files(alice: Actor) -> None:
     assert (post["poll"]["question"], post["poll"]["multiple"]) == ("Which one?", True)
 
 
-def test_files_keep_their_order_and_what_is_said_of_them(alice: Actor) -> None:
+def test_files_keep_their_order_and_descriptions(alice: Actor) -> None:
     inputs = (picture(), EMPTY, picture(60, 40), video(), EMPTY)
 
     status, *_ = send(alice, *inputs, content="", visibility="PUBLIC", altText=["One", "", "", "Three", ""])

@@ -227,7 +227,7 @@ def test_a_delivery_is_sent_again_by_its_button(endpoint: MakeEndpoint, alice: A
     assert len(hook.received) == 2
 
 
-def test_a_disabled_endpoint_says_why_it_gets_nothing(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_deliveries_of_a_disabled_endpoint_show_the_reason(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(answer(410))
     tick(alice, "a")
@@ -243,7 +243,7 @@ def test_a_disabled_endpoint_says_why_it_gets_nothing(endpoint: MakeEndpoint, al
     assert "410 Gone" in words(page(alice.web.get(f"{path_of(hook)}/redeliver")))
 
 
-def test_redelivery_is_previewed_confirmed_and_told(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_redelivery_is_previewed_confirmed_and_announced(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created", "comment.created")
     tick(alice, "a", "b", "c")
     alice.server.deliver()

@@ -105,7 +105,7 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(
     hook.verify(hook.received[0], secret)
 
 
-def test_a_form_that_acted_says_that_what_was_changed_since_was_not_done(alice: Actor, receiver: Receiver) -> None:
+def test_form_sent_again_with_other_input_is_not_performed(alice: Actor, receiver: Receiver) -> None:
     path, hooks = new_of(alice), [receiver.url(end) for end in ("/one", "/two")]
     fields: dict[str, object] = {**fields_of(read(alice, path)), "events": ["post.created"]}
     page_of(alice.web.post(path, data={**fields, "url": hooks[0]}))
@@ -138,7 +138,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_form_comes_back_with_what_was_typed(alice: Actor, case: str) -> None:
+def test_bad_form_comes_back_with_typed_values(alice: Actor, case: str) -> None:
     typed, wrong = BAD[case]
     page = page_of(alice.web.post(new_of(alice), data=typed), 400)
 
@@ -241,7 +241,7 @@ def expire(owner: Actor) -> None:
     server.run(server.runtime.db.transact(lambda tx: tx.run(ending, now=server.clock.now(), id=owner.record.id)))
 
 
-def test_the_page_of_an_endpoint_says_how_it_does(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_page_of_an_endpoint_shows_its_health(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created", "comment.created")
     post(alice, 3)
     alice.server.deliver()
@@ -257,7 +257,7 @@ def test_the_page_of_an_endpoint_says_how_it_does(alice: Actor, endpoint: MakeEn
     assert hook.secret[:12] in facts
 
 
-def test_a_disabled_endpoint_says_when_and_why(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_disabled_endpoint_shows_time_and_reason(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint()
     hook.behave(answer(503), answer(410))
     post(alice)
@@ -357,7 +357,7 @@ def test_a_secret_is_rotated_and_the_overlap_counted_down(alice: Actor, endpoint
     assert "accepted for" not in text_of(read(alice, page_path(hook)), "#endpoint-head")
 
 
-def test_an_endpoint_is_removed_and_says_how_many_wait(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_removal_of_an_endpoint_shows_pending_deliveries(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint()
     hook.behave(answer(500))
     assert "No delivery waits" in text_of(read(alice, page_path(hook, "remove")))
@@ -386,7 +386,7 @@ def read_missing(who: Actor, path: str) -> None:
     assert "Not found" in text_of(page, "h1")
 
 
-def test_a_disabled_endpoint_is_replaced_and_what_it_missed_offered(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_replaced_endpoint_offers_missed_events(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint("post.created")
     since = fail_until_disabled(hook)
     form = read(alice, page_path(hook, "replace"))
@@ -414,7 +414,7 @@ def test_nothing_is_offered_where_nothing_was_missed(alice: Actor, endpoint: Mak
     assert "missed" not in text_of(page)
 
 
-def test_a_replacement_that_cannot_be_comes_back_with_what_was_typed(alice: Actor, endpoint: MakeEndpoint) -> None:
+def test_refused_replacement_comes_back_with_typed_values(alice: Actor, endpoint: MakeEndpoint) -> None:
     hook = endpoint()
     refused = page_of(
         send(alice, page_path(hook, "replace"), {"url": "gopher://x", "events": ["comment.created"]}), 400

@@ -177,7 +177,7 @@ def test_a_sign_up_sent_twice_signs_in(server: LocalServer) -> None:
     assert send(server, "/signup", **body).status_code == 409
 
 
-def test_a_link_s_form_sent_twice_says_the_same(server: LocalServer) -> None:
+def test_form_of_a_link_sent_twice_gets_the_same_answer(server: LocalServer) -> None:
     account = server.account()
 
     def link(page: str, purpose: Purpose) -> str:
@@ -295,7 +295,7 @@ def test_the_confirmation_is_sent_again_three_times_an_hour(server: LocalServer)
     assert send(server, "/verify/send").headers["location"].startswith("/login")
 
 
-def test_the_confirmation_sent_again_after_it_was_confirmed_says_so(server: LocalServer) -> None:
+def test_confirmation_sent_again_shows_confirmed(server: LocalServer) -> None:
     body = newcomer()
     cookie = session_of(send(server, "/signup", **body))
     assert send(server, latest(server, "verify", body["email"])).status_code == 303
@@ -322,7 +322,7 @@ def test_the_mail_of_development_mode_shows_under_the_base_address(local_server:
         assert answer.status_code == status, host
 
 
-def test_a_closed_server_without_mail_says_so(local_server: type[LocalServer]) -> None:
+def test_closed_server_without_mail_shows_both(local_server: type[LocalServer]) -> None:
     plain = local_server(SIGNUP="closed")  # type: ignore[call-arg]  # the fixture makes servers
     assert "Sign-up is closed" in text(parse(get(plain, "/signup"), 404))
     assert "Sign-up is closed" in text(parse(send(plain, "/signup", **newcomer()), 404))
@@ -342,14 +342,14 @@ def test_a_closed_server_without_mail_says_so(local_server: type[LocalServer]) -
     plain.clock.advance(DAY)
 
 
-def test_the_front_page_says_what_this_is(server: LocalServer) -> None:
+def test_front_page_describes_the_service(server: LocalServer) -> None:
     page = parse(get(server, "/"))
     links = {each.attributes.get("href") for each in page.css("main a")}
     assert {"/signup", "/docs"} <= links
     assert page.css("script") == []
 
 
-def test_the_front_page_ticks_what_was_done(server: LocalServer, actor: object) -> None:
+def test_front_page_ticks_finished_steps(server: LocalServer, actor: object) -> None:
     account = server.account()
     token = server.run(server.runtime.db.transact(issue_token, account.id, Purpose.SIGN_IN))
     cookie = session_of(send(server, f"/login/link/{token}"))

@@ -86,7 +86,7 @@ def test_names_are_shown_as_text(server: LocalServer, actor: MakeActor) -> None:
         assert not shown.has(".picks i")
 
 
-def test_empty_explore_says_what_will_be_there(local_server: MakeServer) -> None:
+def test_empty_explore_describes_its_contents(local_server: MakeServer) -> None:
     server = local_server()
     reader = Actor(server)
 

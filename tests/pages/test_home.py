@@ -74,7 +74,7 @@ def test_box_to_write_in_is_closed_until_it_is_needed(actor: MakeActor) -> None:
     assert refused.has("#errors")
 
 
-def test_closed_comments_are_told_instead_of_a_form(actor: MakeActor) -> None:
+def test_closed_comments_show_a_notice_instead_of_a_form(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = body_of(alice.web.post("/api/posts", json={"content": "Hello", "comments": "nobody"}), 201)["id"]
 

@@ -128,7 +128,7 @@ def test_more_posts_continue_in_place_and_back_leads_to_the_same_place(actor: Ma
     page.wait_for_function("scrollY === 3000")
 
 
-def test_new_posts_are_told_while_the_page_is_open(actor: MakeActor, open_tab: OpenTab) -> None:
+def test_new_posts_are_announced_while_the_page_is_open(actor: MakeActor, open_tab: OpenTab) -> None:
     alice, bob = actor(), actor()
     body_of(alice.web.post(f"/api/accounts/{bob.account.username}/follow"))
     publish(alice, "Earlier")

@@ -41,13 +41,13 @@ def test_changed_layout_is_judged_anew(open_tab: OpenTab, tmp_path: Path) -> Non
     assert found_in_both(PAGE, open_tab, tmp_path) == (set(), LAID_OUT)
 
 
-def test_what_is_shown_otherwise_is_judged_by_every_rule(open_tab: OpenTab, tmp_path: Path) -> None:
+def test_changed_page_is_judged_by_every_rule(open_tab: OpenTab, tmp_path: Path) -> None:
     other = PAGE.replace("BODY", "another")
 
     assert found_in_both(other, open_tab, tmp_path) == (set(), {*LAID_OUT, "image-alt"})
 
 
-def test_what_stands_on_many_colours_is_judged_by_its_pixels(open_tab: OpenTab, tmp_path: Path) -> None:
+def test_text_on_many_colours_is_judged_by_its_pixels(open_tab: OpenTab, tmp_path: Path) -> None:
     """Each of several that lie beside, within and far below each other, whatever the others are."""
     washed = "<p style='background: linear-gradient(#eee, #fff); color: {}'>High water {}</p>"
     ways = {"at noon": "#111", "at one": "#ddd", "at two": "#222", "at three": "#ccc"}

@@ -89,7 +89,7 @@ def test_account_without_keys_reads_an_introduction(newcomer: httpx.Client) -> N
     assert "of 5 active" not in said(tree)
 
 
-def test_the_list_says_how_each_key_does(actor: MakeActor) -> None:
+def test_list_shows_the_state_of_each_key(actor: MakeActor) -> None:
     alice = actor(Scope.POSTS_WRITE, Scope.CLIPS_WRITE)
     clock = alice.server.clock
     body_of(alice.web.post("/api/auth/api-keys", json={"label": "<b>soon</b>", "scopes": ["bounces:write"]}), 201)
@@ -407,7 +407,7 @@ def test_the_page_of_a_key_while_time_passes(alice: Actor) -> None:
     assert nobody.get(f"{alice.server.base_url}/api/auth/me", headers=bearer).status_code == 401
 
 
-def test_while_the_limiter_is_away_the_page_says_so(tmp_path: Path) -> None:
+def test_page_without_the_limiter_shows_a_notice(tmp_path: Path) -> None:
     if reason := redis.available():
         pytest.skip(reason)
     with redis.RedisServer.start(tmp_path / "redis") as limits:

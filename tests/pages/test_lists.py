@@ -122,7 +122,7 @@ def test_behind_its_end_a_list_has_no_older_posts(alice: Actor, path_of: PathOf,
 
 
 @every_list
-def test_a_list_shows_what_its_reader_may_see(actor: MakeActor, path_of: PathOf, into: Into) -> None:
+def test_list_shows_posts_visible_to_its_reader(actor: MakeActor, path_of: PathOf, into: Into) -> None:
     people = crowd(actor)
     author, fields = people["author"], into(people["author"])
     made: dict[str, Json] = {}
@@ -160,7 +160,7 @@ def test_a_list_of_one_author_is_in_time_order_whatever_its_visibilities(actor: 
         assert (kind, shown) == (kind, seen[::-1])
 
 
-def test_a_profile_says_who_it_is(actor: MakeActor) -> None:
+def test_profile_shows_its_account(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     body_of(
         alice.web.patch("/api/auth/me", json={"displayName": "Alice Ö.", "bio": "Lead & ink: #Heron,\nhttps://e.org"})
@@ -244,7 +244,7 @@ def test_a_private_account_shows_its_posts_to_its_followers(actor: MakeActor) ->
     assert "robots" not in visit(author.server, profile(author)).meta
 
 
-def test_a_hub_shows_what_its_members_publish_into_it(actor: MakeActor) -> None:
+def test_hub_shows_posts_of_its_members(actor: MakeActor) -> None:
     alice, bob, carol = actor(), actor(), actor()
     hub = hub_of(alice)
     body_of(bob.web.post(f"/api/hubs/{hub['id']}/membership"))

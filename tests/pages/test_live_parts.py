@@ -75,7 +75,7 @@ def test_a_poll_leaves_focus_open_rows_and_place(watched: tuple[Endpoint, Tab], 
     assert abs(in_sight(rows.nth(10).get_by_role("link", name="Open")) - seen) < 2, "it stays under the reader's eyes"
 
 
-def test_the_page_asks_for_ten_minutes_and_goes_on_when_told(watched: tuple[Endpoint, Tab], alice: Actor) -> None:
+def test_page_polls_for_ten_minutes_and_resumes_on_request(watched: tuple[Endpoint, Tab], alice: Actor) -> None:
     _, tab = watched
     poll(tab, status=204)
     stopped = tab.page.locator("[data-live-stopped='deliveries']")

@@ -286,7 +286,7 @@ def test_a_card_is_shown(alice: Actor) -> None:
     ids="+".join,
 )
 @one_engine
-def test_a_card_shows_what_there_is(alice: Actor, card: dict[str, str], parts: dict[str, list[str]]) -> None:
+def test_card_shows_its_available_files(alice: Actor, card: dict[str, str], parts: dict[str, list[str]]) -> None:
     host = f"{alice.account.username}.example"
     introduced(alice, f"https://www.{host}/", **card)
 

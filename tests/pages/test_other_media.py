@@ -45,7 +45,7 @@ def test_paper_is_white_and_nothing_is_cut_off(tab: Tab) -> None:
     assert tab.page.locator("header nav:visible, button:visible").count() == 0
 
 
-def test_forced_colours_keep_what_colours_mean(tab: Tab, alice: Actor) -> None:
+def test_forced_colours_keep_states_distinct(tab: Tab, alice: Actor) -> None:
     path = f"/settings/keys/{alice.record.id}"
     body_of(alice.api.get("/api/auth/me"))
     assert wait_until(lambda: 'class="bars"' in alice.web.get(path).text), "usage is written within a second"

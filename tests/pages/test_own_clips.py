@@ -142,7 +142,7 @@ def test_the_readers_of_a_post_are_seen_and_changed(actor: MakeActor) -> None:
     assert bob.web.get(f"/api/posts/{post['id']}").status_code == 404
 
 
-def test_nobody_else_sees_these_pages(actor: MakeActor) -> None:
+def test_pages_of_own_clips_are_404_for_others(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post, clip = publish(alice)["id"], filmed(alice)["id"]
 

@@ -97,7 +97,7 @@ def test_all_requests_at_once(actor: MakeActor, by_page: bool) -> None:
     assert "3" in visit(alice.server, "/follows?list=followers", alice).lines(".tabs b")
 
 
-def test_who_was_not_shown_waits_on(actor: MakeActor) -> None:
+def test_request_made_after_the_list_waits_on(actor: MakeActor) -> None:
     alice, early, suspended, late, later = (actor() for _ in range(5))
     make_private(alice)
     for each in (early, suspended, late):
@@ -124,7 +124,7 @@ def test_who_was_not_shown_waits_on(actor: MakeActor) -> None:
     assert [each["username"] for each in waiting] == [later.account.username, suspended.account.username]
 
 
-def test_one_s_own_hubs(actor: MakeActor) -> None:
+def test_own_hubs_are_listed(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     slug = alice.account.username.replace("_", "-").lower()
 

@@ -45,7 +45,7 @@ def test_hashtags_mentions_and_urls_are_linked(actor: MakeActor) -> None:
     assert visit(alice.server, "/tag/l%C3%A4ufer").line("h1") == "#läufer"
 
 
-def test_who_made_it_and_when(actor: MakeActor) -> None:
+def test_permalink_shows_author_and_time(actor: MakeActor) -> None:
     alice = actor()
     body_of(alice.web.patch("/api/auth/me", json={"displayName": "Alice Ö."}))
     post = publish(alice, "Hello")
@@ -159,7 +159,7 @@ def test_an_edit_shows_and_its_history_is_the_author_s(actor: MakeActor) -> None
     assert own.links(".versions") == [("#now", "/tag/now")]
 
 
-def test_a_quote_shows_what_it_quotes(actor: MakeActor) -> None:
+def test_quote_shows_the_quoted_post(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     original = publish(alice, "The heron.", poll={"options": ["x", "y"]}, location={"name": "Köln"})
     quote = bounced(bob, original, "Look!")
@@ -186,7 +186,7 @@ def test_a_quote_of_a_quote_leads_on(actor: MakeActor) -> None:
     assert page.links(".more") == [("Show the post that this one quotes", f"{alice.server.base_url}{permalink(first)}")]
 
 
-def test_a_plain_bounce_is_a_line_above_what_it_shares(actor: MakeActor) -> None:
+def test_plain_bounce_is_a_line_above_the_original(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     original = publish(alice, "The heron.")
     body_of(bob.web.post(f"/api/posts/{original['id']}/like"))
@@ -243,7 +243,7 @@ def test_for_whom_it_is(alice: Actor, visibility: str, badge: str) -> None:
         assert visit(alice.server, path, alice).line(".badge") == badge
 
 
-def test_what_others_did_with_it(actor: MakeActor) -> None:
+def test_permalink_shows_the_counts_of_reactions(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     assert opened(alice, post, alice).line(".counts") == "0 likes 0 comments 0 bounces 0 views"

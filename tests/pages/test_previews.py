@@ -73,7 +73,7 @@ def test_edit_shows_its_time(alice: Actor) -> None:
 
 
 @pytest.mark.parametrize("visibility", FOR_SOME)
-def test_a_post_for_some_says_nothing_of_itself(actor: MakeActor, visibility: str) -> None:
+def test_restricted_post_has_no_metadata(actor: MakeActor, visibility: str) -> None:
     alice, bob = actor(), actor()
     post = publish(alice, visibility=visibility)
     set_audience(alice, post, bob)

@@ -168,7 +168,7 @@ def test_unsent_mail_stays_until_sent(server: LocalServer, chromium: Chromium) -
         assert page.evaluate("Object.keys(localStorage)") == []
 
 
-def test_a_link_to_write_in_a_hub_counts_more_than_what_was_kept(server: LocalServer, chromium: Chromium) -> None:
+def test_link_to_compose_in_a_hub_overrides_the_draft(server: LocalServer, chromium: Chromium) -> None:
     alice = Actor(server)
     fields = {"name": "Quay", "slug": f"quay-{alice.account.username}"}
     hub = body_of(alice.web.post("/api/hubs", json=fields), 201)

@@ -146,7 +146,7 @@ def test_a_receiver_as_shown_takes_deliveries_and_refuses_forged_ones(
         assert output.read_text().count("webhook.test") == 1
 
 
-def test_openssl_as_shown_tells_a_delivery_from_a_forged_one(alice: Actor, receiver: Receiver, tmp_path: Path) -> None:
+def test_shown_openssl_command_detects_a_forged_delivery(alice: Actor, receiver: Receiver, tmp_path: Path) -> None:
     shown = Shown(alice, receiver.url("/in"))
     added = body_of(alice.web.get(webhooks_of(alice.record.id)))["webhooks"][0]
     hook = Endpoint(alice, receiver, "/in", {**added, "secret": shown.secret}, alice.record.id)

@@ -82,7 +82,7 @@ def test_pictures_stay_for_the_admin_alone(actor: MakeActor, admin: Actor) -> No
     assert [who.web.get(picture).status_code for who in (alice, bob)] == [404, 404]
 
 
-def test_a_case_links_what_can_still_be_seen(actor: MakeActor, admin: Actor) -> None:
+def test_case_links_visible_things(actor: MakeActor, admin: Actor) -> None:
     alice, bob = actor(), actor()
     post, other = publish(alice), publish(alice)
     for each in (post, other):

@@ -102,7 +102,7 @@ def test_a_local_time_is_sent_with_its_zone(server: LocalServer, alice: Actor, o
     assert [body.since for body in Seen.sent] == ["2026-07-01T10:30+02:00"]
 
 
-def test_a_form_is_sent_once_and_says_so(server: LocalServer, alice: Actor, open_tab: OpenTab) -> None:
+def test_form_is_sent_once_and_shows_progress(server: LocalServer, alice: Actor, open_tab: OpenTab) -> None:
     tab = open_tab(server, alice)
     tab.open(PATH)
     tab.page.locator("#f-label").fill("One")

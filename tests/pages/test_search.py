@@ -67,7 +67,7 @@ def test_text_that_cannot_be_searched_stays_in_the_field_with_the_reason(alice: 
     assert not page.has(".tabs")
 
 
-def test_search_without_results_says_so(alice: Actor) -> None:
+def test_search_without_results_shows_a_notice(alice: Actor) -> None:
     for kind in ("posts", "people", "hubs", "tags"):
         assert results(alice, "zyzzyva", kind=kind).line(".nothing h2") == "Nothing found"
 

@@ -125,7 +125,7 @@ def test_a_wrong_password(mira: Browser) -> None:
     assert words(nobody, "#errors") == words(tree, "#errors")
 
 
-def test_after_too_many_it_says_when(mira: Browser) -> None:
+def test_too_many_attempts_show_the_waiting_time(mira: Browser) -> None:
     for _ in range(4):
         assert mira.sign_in("wrong").status_code == 401
     answer = mira.sign_in()

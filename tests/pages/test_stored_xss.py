@@ -247,7 +247,7 @@ def check_head(wall: Wall, page: Page) -> None:
         assert says(page.meta[summary], wall.tagged)
 
 
-def test_many_on_a_page_are_told_apart(alice: Actor) -> None:
+def test_many_payloads_on_a_page_are_distinct(alice: Actor) -> None:
     server = alice.server
     comments, posts = visit(server, hang_comments(alice)), visit(server, hang_posts(alice))
 

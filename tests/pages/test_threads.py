@@ -49,7 +49,7 @@ def said(page: Page) -> list[Said]:
     return found
 
 
-def test_replies_stand_below_what_they_answer(actor: MakeActor) -> None:
+def test_replies_stand_below_their_parents(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     first = commented(bob, post, "first")
@@ -73,7 +73,7 @@ def test_replies_stand_below_what_they_answer(actor: MakeActor) -> None:
     assert page.values("li.has-replies", "id") == [f"comment-{each['id']}" for each in (first, reply, second)]
 
 
-def test_what_a_comment_shows(actor: MakeActor) -> None:
+def test_comment_shows_author_time_and_text(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     body_of(bob.web.patch("/api/auth/me", json={"displayName": "Bob Ö."}))
@@ -112,7 +112,7 @@ def test_there_are_none(alice: Actor) -> None:
     assert not page.has(".pager, .thread")
 
 
-def test_a_deep_reply_says_whom_it_answers(actor: MakeActor) -> None:
+def test_deep_reply_names_its_parents_author(actor: MakeActor) -> None:
     people = [actor() for _ in range(3)]
     post = publish(people[0])
     chain = [commented(people[0], post, "0")]
@@ -130,7 +130,7 @@ def test_a_deep_reply_says_whom_it_answers(actor: MakeActor) -> None:
     assert page.values(".answers a", "href") == answered
 
 
-def test_a_reply_on_a_later_page_says_whom_it_answers(actor: MakeActor) -> None:
+def test_reply_on_a_later_page_names_its_parents_author(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post = publish(alice)
     first = commented(bob, post, "first")
@@ -247,7 +247,7 @@ def test_a_later_page_of_a_post_for_some_is_for_them_alone(actor: MakeActor) -> 
 
 
 @pytest.mark.parametrize("engine_settings", ["postgres"], indirect=True)
-def test_replies_come_after_what_they_answer_when_a_clock_is_ahead(twins: tuple[LocalServer, LocalServer]) -> None:
+def test_replies_follow_their_parents_when_a_clock_is_ahead(twins: tuple[LocalServer, LocalServer]) -> None:
     ahead, behind = twins
     ahead.clock.advance(SECOND)
     alice = Actor(ahead)

@@ -40,7 +40,7 @@ def test_report_confirms_on_its_page(actor: MakeActor) -> None:
         assert visit(bob.server, path, bob).line("main > #done") == THANKS, kind
 
 
-def test_every_page_tells_it_to_who_is_signed_in_alone(actor: MakeActor) -> None:
+def test_every_page_shows_it_to_signed_in_readers_alone(actor: MakeActor) -> None:
     alice = actor()
     slug = alice.account.username
     hub = body_of(alice.web.post("/api/hubs", json={"name": "Hub", "slug": slug}), 201)

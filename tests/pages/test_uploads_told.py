@@ -106,7 +106,7 @@ def test_how_much_has_gone_and_that_it_was_cancelled(
     assert posts(alice) == []
 
 
-def test_that_the_store_is_full_and_what_was_written_stays(
+def test_full_store_is_reported_and_the_typed_text_stays(
     server: LocalServer, chromium: Chromium, alice: Actor, large: Path
 ) -> None:
 

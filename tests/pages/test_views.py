@@ -191,7 +191,7 @@ def test_two_processes_add_up(twins: tuple[LocalServer, LocalServer]) -> None:
     assert [views(server, post) for server in twins] == [10, 10]
 
 
-def test_a_stop_writes_down_what_was_held_back(engine_settings: dict[str, object], tmp_path: Path) -> None:
+def test_stop_saves_held_views(engine_settings: dict[str, object], tmp_path: Path) -> None:
     settings = {**ROOMY, "DATA_DIR": tmp_path / "data", **engine_settings}
     server = LocalServer(tmp_path / "first", **settings).start()
     server.run(server.runtime.schedule.stop())
@@ -267,9 +267,7 @@ def test_a_stop_amid_a_flush_loses_nothing(alice: Actor, still: LocalServer) -> 
         assert (turns, views(still, post)) == (turns, 5)
 
 
-def test_a_flush_that_fails_keeps_what_it_held(
-    alice: Actor, still: LocalServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_flush_keeps_held_views(alice: Actor, still: LocalServer, monkeypatch: pytest.MonkeyPatch) -> None:
     post = publish(alice)
     opened(still, post, 2)
 

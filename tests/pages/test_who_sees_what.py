@@ -334,7 +334,7 @@ def test_forms_show_a_post_only_to_readers_allowed_to_act(world: World, page: st
 
 
 @pytest.mark.parametrize("visibility", SEES)
-def test_one_s_own_comment_can_be_edited_while_its_post_can_be_seen(world: World, visibility: str) -> None:
+def test_own_comment_can_be_edited_while_its_post_is_visible(world: World, visibility: str) -> None:
     others = ("stranger", "follower", "mutual", "listed")
     for reader in others:
         comment = world.comments[visibility, getattr(world, reader).account.username]

@@ -228,7 +228,7 @@ def test_an_upload_has_no_forced_link(alice: Actor) -> None:
 
 
 @one_engine
-def test_redirects_are_followed_and_the_link_stays_what_was_written(alice: Actor, site: Site) -> None:
+def test_redirects_are_followed_and_the_link_keeps_its_text(alice: Actor, site: Site) -> None:
     introduce(site, "/3")
     for number in range(3):
         site.redirect(f"/{number}", f"/{number + 1}")

@@ -159,7 +159,7 @@ def test_either_secret_verifies_and_no_other(start: Start) -> None:
     assert "Duplicate" not in listening.printed()
 
 
-def test_without_a_secret_it_says_so(start: Start) -> None:
+def test_missing_secret_is_reported(start: Start) -> None:
     listening = start()
     assert post(listening, envelope(), secret="whatever") == 200
     listening.wait_for(rf"post\.created {ID} not verified: give --secret\n")
@@ -282,7 +282,7 @@ def test_bodies_are_verified_as_they_came(start: Start) -> None:
     listening.wait_for("verified\nnot gzip at all")
 
 
-def test_what_is_no_delivery(start: Start) -> None:
+def test_request_without_delivery_headers_is_refused(start: Start) -> None:
     listening = start(SECRET)
     assert httpx.get(listening.url).status_code == 405
     port = int(listening.url.rsplit(":", 1)[1].strip("/"))
@@ -320,7 +320,7 @@ def test_no_more_deliveries_at_once_than_it_can_hold(start: Start) -> None:
         each.join(DEADLINE)
 
 
-def test_what_it_cannot_start_with(start: Start) -> None:
+def test_bad_options_stop_the_start(start: Start) -> None:
     port = int(start(SECRET).url.rsplit(":", 1)[1].strip("/"))
     for listening, reason in (
         (start(SECRET, port=port), f"Cannot listen on 127.0.0.1:{port}: "),

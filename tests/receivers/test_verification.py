@@ -66,7 +66,7 @@ def test_during_a_rotation_either_secret_verifies() -> None:
     "header",
     [f"v1={HEX},t={AT}", f"t={AT}, v1={HEX}", f"t={AT},v0=old,v1={EMPTY_HEX},v1={HEX},v2=new,x", f" {HEADER}\t"],
 )
-def test_order_spaces_and_what_is_unknown_do_not_matter(header: str) -> None:
+def test_order_spaces_and_unknown_parts_do_not_matter(header: str) -> None:
     verify(BODY, header, SECRET, now=AT)
 
 

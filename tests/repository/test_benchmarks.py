@@ -23,7 +23,7 @@ def test_every_module_of_the_benchmarks_can_be_imported(name: str) -> None:
     importlib.import_module(name)
 
 
-def test_the_limit_of_the_database_is_what_a_create_does(tmp_path: Path) -> None:
+def test_limit_of_the_database_executes_the_statements_of_a_create(tmp_path: Path) -> None:
     file = tmp_path / "pressroom.db"
     keys = asyncio.run(seed(file))
     assert asyncio.run(drift(tmp_path, keys[0])) == ""

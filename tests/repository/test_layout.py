@@ -30,7 +30,7 @@ def test_no_module_imports_from_a_test_module() -> None:
     assert importers == {}, "what tests share lies in a module beside them that is no test, or in tests/harness"
 
 
-def test_each_module_says_what_it_tests() -> None:
+def test_each_module_has_a_docstring() -> None:
     silent = [
         str(path.relative_to(TESTS)) for path in MODULES if not ast.get_docstring(ast.parse(path.read_text("utf-8")))
     ]

@@ -65,7 +65,7 @@ def test_a_pooler_leads_to_the_server_it_is_pointed_at(mode: pgbouncer.PoolMode,
 
 
 @needs_haproxy
-def test_a_balancer_can_be_told_to_leave_a_server_alone(tmp_path: Path) -> None:
+def test_balancer_can_take_a_server_out(tmp_path: Path) -> None:
     nowhere = [free_port(), free_port()]
     with HAProxy.start(tmp_path / "haproxy", haproxy.before(nowhere)) as balancer:
         balancer.admin("set server pressroom/node0 state maint")

@@ -143,6 +143,6 @@ def test_runs_from_packages_only_root_can_read(tmp_path: Path, monkeypatch: pyte
 
 
 @needs_postgres
-def test_says_why_it_cannot_start(tmp_path: Path) -> None:
+def test_failed_start_reports_its_reason(tmp_path: Path) -> None:
     with pytest.raises(ServerFailedError, match="no_such_setting"):
         PostgresServer.start(tmp_path, settings={"no_such_setting": "1"})

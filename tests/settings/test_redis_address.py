@@ -57,7 +57,7 @@ def test_a_cluster() -> None:
         ("redis+cluster://a:1?db=1", "takes no options"),
     ],
 )
-def test_what_is_refused(url: str, says: str) -> None:
+def test_malformed_values_are_refused(url: str, says: str) -> None:
     with pytest.raises(SettingError) as refused:
         Settings({"PRESSROOM_REDIS_URL": url})
     assert refused.value.message.startswith(f"PRESSROOM_REDIS_URL {says}")

@@ -25,7 +25,7 @@ def test_defaults() -> None:
     ("dev", "given", "signup"),
     [("1", "", Signup.OPEN), ("1", "closed", Signup.CLOSED), ("", "open", Signup.OPEN), ("", "invite", Signup.INVITE)],
 )
-def test_sign_up_is_open_in_development_or_when_the_operator_says_so(dev: str, given: str, signup: Signup) -> None:
+def test_sign_up_is_open_in_development_or_by_setting(dev: str, given: str, signup: Signup) -> None:
     assert Settings({"PRESSROOM_DEV": dev, "PRESSROOM_SIGNUP": given}).signup is signup
 
 
@@ -77,12 +77,12 @@ def test_least_and_largest_numbers_are_taken(port: int) -> None:
 
 
 @pytest.mark.parametrize("value", ["1", "true", "YES", "on"])
-def test_what_switches_on(value: str) -> None:
+def test_words_that_switch_on(value: str) -> None:
     assert Settings({"PRESSROOM_DEV": value}).dev
 
 
 @pytest.mark.parametrize("value", ["0", "false", "No", "OFF", ""])
-def test_what_switches_off(value: str) -> None:
+def test_words_that_switch_off(value: str) -> None:
     assert not Settings({"PRESSROOM_DEV": value}).dev
 
 
@@ -250,7 +250,7 @@ def test_a_mail_server_that_is_none_is_refused_without_its_password(value: str) 
     assert "hunter2" not in refused.value.message
 
 
-def test_who_mail_is_from() -> None:
+def test_sender_of_mail_is_parsed() -> None:
     assert Settings({}).mail_from.address == "pressroom@localhost"
     its = Settings({"PRESSROOM_BASE_URL": "https://news.example"}).mail_from
     assert (its.name, its.address) == ("Pressroom", "pressroom@news.example")

@@ -15,7 +15,7 @@ UNITS = [b"a", b"%", b"%%", b"%4", b"%41", b"%c3%a9", b"+", b"=", b"&", b"%26", 
 
 
 @given(raw=st.lists(st.sampled_from(UNITS), max_size=60).map(b"".join), at_once=st.integers(3, 20))
-def test_form_read_in_pieces_holds_what_the_whole_does(raw: bytes, at_once: int) -> None:
+def test_form_read_in_pieces_equals_the_whole(raw: bytes, at_once: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_form_bodies, "AT_ONCE", at_once)
         try:

@@ -75,7 +75,7 @@ def hook(endpoint: MakeEndpoint, alice: Actor) -> Endpoint:
     return hook
 
 
-def test_each_filter_shows_what_it_says(hook: Endpoint) -> None:
+def test_each_filter_shows_its_deliveries(hook: Endpoint) -> None:
     assert {each["state"] for each in hook.deliveries()} == {"pending", "delivered", "failed"}
     check_every_filter(hook)
 

@@ -190,7 +190,7 @@ def test_leases_are_renewed_while_a_batch_lasts(
     assert [len(each["attempts"]) for each in hook.deliveries()] == [1]
 
 
-def test_a_stop_finishes_what_is_in_flight_and_begins_nothing_more(
+def test_stop_finishes_deliveries_in_flight_and_begins_none(
     alice: Actor, server: LocalServer, endpoint: MakeEndpoint
 ) -> None:
     hook, idle = endpoint("post.created"), endpoint("comment.created")

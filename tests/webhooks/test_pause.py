@@ -92,7 +92,7 @@ def test_failing_endpoint_that_is_resumed_keeps_its_back_off(endpoint: MakeEndpo
     assert hook.states() == ["delivered"]
 
 
-def test_endpoint_paused_amid_a_batch_gets_what_is_in_flight_alone(endpoint: MakeEndpoint, alice: Actor) -> None:
+def test_endpoint_paused_amid_a_batch_gets_deliveries_in_flight_alone(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
     hook.behave(*[hold(500)] * 8, answer(200))
     post(alice, 20)

@@ -68,7 +68,7 @@ def test_addresses(email: str) -> None:
         "a\u3000@b",
     ],
 )
-def test_what_is_no_address(email: str) -> None:
+def test_invalid_address_is_refused(email: str) -> None:
     assert [field_error.code for field_error in email_errors(email)] == [Code.INVALID_FORMAT]
 
 

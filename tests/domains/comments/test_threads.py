@@ -75,7 +75,7 @@ STORIES: dict[str, tuple[list[Comment], Placed]] = {
 
 
 @pytest.mark.parametrize(("comments", "expected"), STORIES.values(), ids=STORIES)
-def test_a_story_is_told_thread_by_thread(comments: list[Comment], expected: Placed) -> None:
+def test_comments_are_listed_thread_by_thread(comments: list[Comment], expected: Placed) -> None:
     assert shown(in_threads(comments)) == expected
 
 
@@ -102,7 +102,7 @@ def story_of(comments: list[Comment], parent: str | None, depth: int) -> Placed:
 
 @given(conversations())
 @settings(max_examples=300, derandomize=True, deadline=None)
-def test_every_conversation_is_told_whole_and_in_order(comments: list[Comment]) -> None:
+def test_every_conversation_is_whole_and_in_order(comments: list[Comment]) -> None:
     placed = in_threads(comments)
     place = {each.comment.id: number for number, each in enumerate(placed)}
     depth = {each.comment.id: each.depth for each in placed}

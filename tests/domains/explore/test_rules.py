@@ -244,7 +244,7 @@ async def check(db: Database, clock: SettableClock, plan: Plan) -> None:
         await db.read(check_reader, kept, model, picked, people, reader)
 
 
-def test_every_reader_is_shown_what_the_model_says(db: Database, run: Run, clock: SettableClock) -> None:
+def test_every_reader_sees_the_results_of_the_model(db: Database, run: Run, clock: SettableClock) -> None:
     @given(plans)
     @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
     def play(plan: Plan) -> None:

@@ -67,7 +67,7 @@ def test_attempts_count_at_the_millisecond_of_the_clock_of_redis(redis_server: R
     asyncio.run(use())
 
 
-def test_a_limiter_without_its_redis_says_so() -> None:
+def test_limiter_without_redis_is_unavailable() -> None:
     async def use() -> None:
         limiter = RedisLimiter(RATES, "redis://127.0.0.1:1", 5)
         for _ in range(2):

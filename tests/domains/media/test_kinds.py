@@ -87,7 +87,7 @@ def test_a_declared_type_is_compared(declared: str | None, kind: FileKind, expec
     assert agrees(declared, kind) is expected
 
 
-def test_a_kind_tells_its_name() -> None:
+def test_kind_has_its_name() -> None:
     assert [kind.mime for kind in FileKind if kind.is_video] == [
         "video/mp4",
         "video/mpeg",

@@ -85,7 +85,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("data", BAD.values(), ids=list(BAD))
-def test_what_is_no_matrix_and_curves_is_none(data: bytes) -> None:
+def test_unknown_matrix_and_curves_are_none(data: bytes) -> None:
     assert reduced(data) is None
 
 

@@ -133,7 +133,7 @@ def _tried() -> list[tuple[str, list[int | str]]]:
     return [(name, one) for table in (GOOD, BAD) for name in table if name in NUMBERS for one in table[name]]
 
 
-def test_the_list_is_what_it_should_be() -> None:
+def test_list_equals_the_expected_calls() -> None:
     assert set(NUMBERS) <= ALWAYS | set(GOOD)
     assert set(GOOD) == set(BAD)
 

@@ -126,7 +126,7 @@ def test_plain_http_is_the_doors_to_judge(site: Site) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "nowhere", "ftp://127.0.0.1/", "http://a b/", "http://127.0.0.1:0/"])
-def test_what_is_no_address(url: str) -> None:
+def test_invalid_address_is_refused(url: str) -> None:
     assert refused(url)
 
 
@@ -185,7 +185,7 @@ def test_a_page_that_is_not_there(site: Site, status: int) -> None:
         "TEXT/XML; charset=utf-8",
     ],
 )
-def test_what_is_no_html(site: Site, kind: str) -> None:
+def test_other_content_type_is_not_html(site: Site, kind: str) -> None:
     site.page("/a", og("title", "T"), {"Content-Type": kind})
 
     assert "cards are made of HTML alone" in refused(site.url("/a"))
@@ -194,19 +194,19 @@ def test_what_is_no_html(site: Site, kind: str) -> None:
 @pytest.mark.parametrize(
     "kind", ["TEXT/HTML", "text/html;charset=utf-8", " text/html ; x=y", "application/xhtml+xml", ""]
 )
-def test_what_is_html(site: Site, kind: str) -> None:
+def test_html_content_type_is_html(site: Site, kind: str) -> None:
     site.page("/a", "<!doctype html>" + og("title", "T"), {"Content-Type": kind})
 
     assert fetched(site.url("/a")).title == "T"
 
 
-def test_what_is_nothing_without_a_type(site: Site) -> None:
+def test_response_without_content_type_is_not_html(site: Site) -> None:
     site.page("/a", IMAGE, {"Content-Type": ""})
 
     assert "of no known type" in refused(site.url("/a"))
 
 
-def test_a_page_that_says_nothing(site: Site) -> None:
+def test_page_without_metadata_has_no_card(site: Site) -> None:
     site.page("/a", "<h1>Hello</h1>" + og("site_name", "S") + og("image", "/gone.png"))
 
     assert refused(site.url("/a")) == "The page says nothing of itself."

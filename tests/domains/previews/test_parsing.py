@@ -136,7 +136,7 @@ WORDS = st.text(st.sampled_from("abc &;#é<'"), max_size=8)
         max_size=12,
     )
 )
-def test_tags_are_told_as_a_parser_tells_them(parts: list[tuple[str, str, str]]) -> None:
+def test_tags_match_those_of_a_parser(parts: list[tuple[str, str, str]]) -> None:
     """A tree of the same page, by another's parser, holds the same."""
     made = {
         "title": lambda a, b: f"<title class={a!r}>{b}</title>",
@@ -167,7 +167,7 @@ def test_tags_are_told_as_a_parser_tells_them(parts: list[tuple[str, str, str]])
 
 
 @pytest.mark.parametrize("page", [NEWS, SHOP, VIDEO, OLD], ids=["news", "shop", "video", "old"])
-def test_whole_pages_are_told_as_a_parser_tells_them(page: str) -> None:
+def test_whole_pages_match_those_of_a_parser(page: str) -> None:
     tree = LexborHTMLParser(page)
 
     told = [(tag.name, tag.attributes) for tag in scan(page)]
@@ -239,10 +239,10 @@ def test_an_oembed_document(document: bytes, expected: OEmbedDocument) -> None:
         b"<?xml version",
     ],
 )
-def test_what_begins_as_a_page(begin: bytes) -> None:
+def test_beginning_of_a_page_is_recognised(begin: bytes) -> None:
     assert looks_like_html(begin)
 
 
 @pytest.mark.parametrize("begin", [b"", b"hello <html>", b"\x89PNG", b'{"a":1}', b"%PDF-1.7", b"<abbr>", b"<svg>"])
-def test_what_does_not(begin: bytes) -> None:
+def test_other_beginnings_are_not_recognised(begin: bytes) -> None:
     assert not looks_like_html(begin)

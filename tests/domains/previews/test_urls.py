@@ -42,7 +42,7 @@ def test_one_spelling(url: str, spelling: str) -> None:
         "https://a.example/" + "ä" * 400,
     ],
 )
-def test_what_is_no_address(url: str) -> None:
+def test_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(UrlRefused):
         normalised(url)
 

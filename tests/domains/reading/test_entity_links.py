@@ -206,7 +206,7 @@ def test_a_shortened_text_is_the_beginning_of_the_whole_and_links_to_the_same(te
         ("#" * 999, "#" * 999),
     ],
 )
-def test_what_a_list_shows(text: str, shown: str) -> None:
+def test_list_shows_the_beginning_of_a_text(text: str, shown: str) -> None:
     assert Reader(str(shortened(text).html)).text == shown
 
 

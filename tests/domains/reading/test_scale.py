@@ -231,7 +231,7 @@ def test_deleted_comments_are_not_walked_through(
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_profile_shows_each_reader_what_is_for_them(library: Library, size: int) -> None:
+def test_profile_shows_each_reader_the_visible_posts(library: Library, size: int) -> None:
     shown = {
         shelf: [len(library.open(profile(shelf), size, reader)[0].page.posts) for reader in READERS]
         for shelf in ("public", "private", "deleted", "custom")

@@ -40,7 +40,7 @@ def test_no_code_passes_twice_nor_one_before_it() -> None:
 @pytest.mark.parametrize(
     "code", ["", " ", "28708", "2870822", "28708\uff12", "abcdef", "-287082-0", "\u00b287082", "+28708"]
 )
-def test_what_is_no_code(code: str) -> None:
+def test_malformed_code_is_refused(code: str) -> None:
     assert codes.matching_step(SECRET, code, 59_000, NEVER) is None
 
 

@@ -68,7 +68,7 @@ def test_a_password_matches_its_own_hash_alone() -> None:
     asyncio.run(story())
 
 
-def test_a_hash_costs_what_it_should() -> None:
+def test_hash_has_the_documented_cost() -> None:
     hasher = Passwords().hasher  # Servers of other tests hash for nothing.
 
     assert hasher.hash("nine plums").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
@@ -188,7 +188,7 @@ def test_one_address_cannot_take_all_places(monkeypatch: pytest.MonkeyPatch) -> 
     run(story)
 
 
-def test_nobody_waits_without_end() -> None:
+def test_every_wait_for_a_hash_ends() -> None:
     gate = Gate()
 
     async def story() -> None:
@@ -227,7 +227,7 @@ def test_leaving_waiter_passes_the_turn_on() -> None:
     run(story)
 
 
-def test_who_makes_room_of_somebody_just_given_up_has_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slot_of_an_abandoned_wait_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "PLACES", 3)
 
     gate = Gate()

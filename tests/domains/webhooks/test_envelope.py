@@ -28,7 +28,7 @@ def test_its_time_is_the_event_s_own_whenever_it_is_made() -> None:
 
 
 @given(st.dictionaries(st.text(), st.none() | st.integers() | st.text()))
-def test_the_data_is_what_was_stored(data: dict[str, object]) -> None:
+def test_data_equals_the_stored_json(data: dict[str, object]) -> None:
     stored = json.dumps(data, ensure_ascii=True)
     decoded = json.loads(envelope(ENVELOPE_ID, first_id(AT), "post.created", stored))
     assert list(decoded) == ["event", "id", "created_at", "data"]

@@ -12,7 +12,7 @@ def test_every_kind_has_one_struct() -> None:
 
 
 @pytest.mark.parametrize("data", EVENT_DATA)
-def test_an_example_is_what_is_sent(data: type[EventData]) -> None:
+def test_example_equals_the_sent_data(data: type[EventData]) -> None:
     assert data.sent_when.endswith(".")
     example = data.example()
     assert msgspec.json.decode(msgspec.json.encode(example), type=data) == example

@@ -64,7 +64,7 @@ def test_with_one_slot_every_kind_of_endpoint_has_its_turn() -> None:
     assert begun == set(Speed)
 
 
-def test_slot_wider_than_what_is_left_for_slow_ones_stays_in_its_pool() -> None:
+def test_slot_wider_than_the_rest_of_the_slow_pool_stays() -> None:
     slots, moved = Slots(100), list[bool]()
     for number in range(5):
         slot = slots.take(Speed.QUICK, f"account{number}", f"https://{number}.example/")
