@@ -49,6 +49,7 @@ class KeyedTasks(Generic[T]):
         _, late = await asyncio.wait(tasks, timeout=seconds)
         for task in late:
             task.cancel()
+        # A cancelled task may take some steps more, to give back its lease.
         if late:
             await asyncio.wait(late)
 
@@ -61,6 +62,7 @@ class KeyedTasks(Generic[T]):
     def _end(self, key: str, task: asyncio.Task[None]) -> None:
         del self._entries[key]
         if not task.cancelled():
+            # Retrieved, or asyncio would log it as never retrieved when no caller awaits the task.
             task.exception()
         if self._ended is not None:
             self._ended(task)

@@ -130,6 +130,7 @@ class LeaseLoop(Generic[T]):
             while not self.stopping:
                 look = await self._look_once()
                 await self._wait(look.pause)
+            # Leases are renewed until the last task has ended: the renewal is only cancelled in `finally`.
             await self._tasks.end(self._drain_seconds)
             await self._save_rest()
         finally:
@@ -151,12 +152,14 @@ class LeaseLoop(Generic[T]):
             await self._wait(look.pause if self._tasks or look.unsaved else 0)
 
     async def _look_once(self) -> Look:
+        # Before the look: a signal that comes during it may announce work that the look has not seen.
         self.wake.clear()
         try:
             return await self._look()
         except Exception as error:  # a worker that ended would end the whole process
             self._log.recurring(f"{self._name} wait for the database", error)
             await asyncio.sleep(PAUSE_SECONDS)
+            # As unsaved: results may be left, so the next look must not wait for a signal.
             return Look(began=False, unsaved=True, pause=0)
 
     async def _wait(self, pause: float | None) -> None:
@@ -174,10 +177,13 @@ class LeaseLoop(Generic[T]):
 
     async def _renew_leases(self) -> None:
         while True:
+            # Several times within a lease, so that one renewal that fails loses none.
             await asyncio.sleep(self._lease / SECOND / RENEWALS)
             if not self._tasks:
                 continue
             try:
+                # Behind a queue of requests the renewal could come too late, and another worker would do the same work
+                # again.
                 with ahead_of_requests():
                     await self._renew(self.items(), self.token, self.lease_end())
             except Exception as error:  # one renewal that fails must not be the last

@@ -41,6 +41,7 @@ class Outages:
         outage = self._outages.get(kind)
         if outage is None:
             return together - busy
+        # A single probe: if it fails, it alone has cost a time-out, and not every job that waits.
         return 1 if busy == 0 and outage.next_probe_at <= self._clock.now() else 0
 
     def began(self, kind: str, reason: str) -> None:

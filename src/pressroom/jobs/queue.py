@@ -155,6 +155,7 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
     due_at = max(due_at, tx.now)
     job_id = new_id(tx.now, account_id)
     await tx.run(ENQUEUE, id=job_id, kind=kind, subject=subject, account_id=account_id, due_at=due_at, now=tx.now)
+    # A claim finds jobs by their queue alone: a job without this row would never be done.
     await tx.run(OFFER, kind=kind, account_id=account_id, due_at=due_at)
     tx.signal()
 
@@ -186,11 +187,16 @@ async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: 
     for look in range(LOOKS):
         if len(claimed) >= limit:
             break
+        # SKIP LOCKED: a queue that another worker claims from at this moment is its business, and waiting for it would
+        # make all workers go one after another.
         account_id = await tx.one(FIND_QUEUE, kind=kind, now=tx.now)
         if account_id is None and look == 0:
+            # All due queues are locked. The claim waits for the first, once and holding nothing: otherwise the worker
+            # would look again at once, and again, while the others commit.
             account_id = await tx.one(AWAIT_QUEUE, kind=kind, now=tx.now)
         if account_id is None:
             break
+        # The lock of the queue's row makes this count exact: no other worker claims from this queue until the commit.
         may_begin = (await tx.one(COUNT_LEASED, kind=kind, account_id=account_id, each=each, now=tx.now) or 0) < each
         job = None
         if may_begin:
@@ -199,6 +205,8 @@ async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: 
             await _look_again_later(tx, kind, account_id, may_begin=may_begin)
         else:
             claimed.append(job)
+            # Behind all others that are due, so that one account's thousand jobs do not hold up the single job of
+            # another.
             await tx.run(GO_BEHIND, kind=kind, account_id=account_id, now=tx.now)
     return claimed
 
@@ -210,6 +218,7 @@ async def renew(tx: Tx, jobs: Sequence[Job], *, token: str, until: int) -> None:
 
 async def finish(tx: Tx, job: Job, token: str) -> bool:
     """Removes a job in the transaction of its effect. Returns False when the lease was lost meanwhile."""
+    # By the token: a worker that lost its lease must not finish the job of its successor.
     held = bool(await tx.run(FINISH, id=job.id, token=token))
     await _offer(tx, job)
     return held
@@ -237,6 +246,7 @@ async def give_back(tx: Tx, job: Job, token: str, due_at: int = 0) -> None:
 
 async def forget_leases(tx: Tx) -> None:
     """Gives back the leases of workers that were killed. Only for a caller that knows that no other worker runs."""
+    # Queues before their jobs' leases: a job whose queue is not due would wait until the old lease ends.
     await tx.run(OFFER_LEASED, now=tx.now)
     await tx.run(FORGET_LEASES)
 

@@ -55,6 +55,7 @@ class Sweep:
 async def run_batches(db: Database, batch: Batch) -> None:
     """Runs batches until one is not full, each in a transaction of its own, so that none is long."""
     while await db.transact(batch, BATCH) >= BATCH:
+        # On SQLite batches in a row would keep every writer waiting, since there is one writer.
         await asyncio.sleep(PAUSE)
 
 
@@ -81,11 +82,13 @@ class SweepGroup:
 
     async def run(self) -> None:
         """Does all sweeps, if they are due and no other process does them; ends early when the lease was lost."""
+        # With a wrong clock, rows that are still wanted would look expired and be removed.
         if not self._clock.is_settled:
             return
         if not await self._db.transact(claim, self._name, self._token):
             return
         for sweep in self._sweeps:
+            # Renewed before each: a run over all rules may take longer than one lease.
             if not self._clock.is_settled or not await self._db.transact(renew, self._name, self._token):
                 return
             outcome = "done"

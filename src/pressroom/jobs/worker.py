@@ -109,12 +109,15 @@ class JobWorker:
             return False
         jobs = await self._db.transact(claim, handler, self._token, free)
         for job in jobs:
+            # Its lease ran out while it was still at work here, and this very worker claimed it again. The running one
+            # goes on, under the new lease.
             if not self._loop.is_under_way(job.id):
                 self._loop.start(job.id, job, self._do(handler, job), f"{job.kind} {job.id}")
         return bool(jobs)
 
     async def _do(self, handler: Handler, job: Job) -> None:
         try:
+            # A job that kills its process, as a hostile file might, must not do so for ever.
             if job.kills > KILLS:
                 await self._failed(
                     handler, job, f"The process was killed {job.kills} times while it worked on this job.", last=True
@@ -123,11 +126,13 @@ class JobWorker:
             await handler.work(job, self._token)
             self._outages.ended(handler.kind)
             _record(job, "done")
+        # Cut off by a stop: no fault of the job, so it spends no try.
         except asyncio.CancelledError:
             await self._give_back(job)
             raise
         except Postpone as later:
             await self._give_back(job, self._clock.now() + later.wait)
+        # Away for all jobs of the kind alike, which the outage now throttles. `Defer` below concerns this job alone.
         except (Unavailable, OSError) as lack:
             self._outages.began(handler.kind, _reason(lack))
             await self._defer(job, lack)
@@ -160,6 +165,7 @@ class JobWorker:
     async def _record_failure(self, tx: Tx, handler: Handler, job: Job, reason: str, due_at: int | None) -> None:
         """Gives the job up only while the lease is held: otherwise another worker has the job."""
         held = await queue.fail(tx, job, token=self._token, error=reason, due_at=due_at)
+        # In the same transaction, so that an owner never reads of a failure that was not recorded.
         if held and due_at is None and handler.gave_up is not None:
             await handler.gave_up(tx, job, reason)
 

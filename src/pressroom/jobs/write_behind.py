@@ -69,6 +69,7 @@ class WriteBehind(Generic[V]):
         """Writes the held values, unless a write is under way. Raises its errors; the values stay held then."""
         if self._being_written is not None or not self.pending:
             return
+        # A new dictionary for additions from now on: those made during the write belong to the next one.
         values = self._being_written = self.pending
         self.pending = {}
         self._written_since, self._pending_since = self._pending_since, None
@@ -77,6 +78,8 @@ class WriteBehind(Generic[V]):
             self.failed = False
         except BaseException as error:
             self.failed = isinstance(error, Exception)
+            # A write that was cancelled may still commit. Counts written again would count twice, so only repeatable
+            # values are held again.
             if self.failed or self._repeatable:
                 self._hold_again(values)
             raise
@@ -91,6 +94,8 @@ class WriteBehind(Generic[V]):
         self.pending = {}
         self._pending_since = None
         if self._being_written is not None:
+            # No longer the same object as the write's values, which `_hold_again` takes as the sign that they were
+            # taken.
             self._being_written = {}
         return taken
 

@@ -96,12 +96,15 @@ class Policy:
         return cause if self.names_addresses else NOT_PUBLIC
 
     def _objection(self, address: IpAddress) -> str | None:
+        # Before everything else: no setting opens these, for they hand out a cloud machine's credentials.
         if any(address in network for network in NEVER):
             return "a metadata or link-local address"
         if is_public(address):
             return None
         if not any(address in network for network in self.allow):
             return not_public(address)
+        # An allowed IPv6 network may carry IPv4 addresses (NAT64, 6to4). Those must be allowed by themselves, or be
+        # public.
         if isinstance(address, ipaddress.IPv6Address) and (found := embedded(address)) is not None:
             return next(filter(None, map(self._objection, found[1])), None)
         return None

@@ -80,9 +80,11 @@ class HttpClient:
     async def vet(self, url: str, asker: str = "") -> None:
         """Checks whether a request to `url` would be sent. Raises UrlRefused."""
         target = self._read(url).target
+        # `read` has checked it already.
         if target.address is not None:
             return
         try:
+            # A look-up that hangs keeps its thread. One at a time for each account, so that none takes all threads.
             async with asyncio.timeout(VET_SECONDS), self._lock_of.setdefault(asker, asyncio.Lock()):
                 await self._vetter.vetted(target.host, target.port)
         except TimeoutError:
@@ -109,6 +111,7 @@ class HttpClient:
                 try:
                     return await self._exchange(exchange, method, to, headers, body, read, keep)
                 except (aiohttp.ClientConnectionError, ConnectionError):
+                    # Some of the response came: the peer has acted on the request, and would act twice.
                     if not exchange.stale:
                         raise
                 self._shares.give_back(exchange)
@@ -170,6 +173,8 @@ class HttpClient:
             query_string=target.query,
             encoded=True,
         )
+        # aiohttp connects by its own parser's reading. Where that differs from the checked one, the check was for
+        # another host.
         if (built.scheme, built.raw_host, built.port) != (target.scheme, target.host, target.port):
             raise UrlRefused("The URL can be read in two ways.")
         key = aiohttp.ClientRequest("GET", built, loop=asyncio.get_running_loop())
@@ -193,5 +198,6 @@ class HttpClient:
 @functools.cache
 def _verifying() -> ssl.SSLContext:
     context = ssl.create_default_context()
+    # A host that prefers HTTP/2 would otherwise speak it, which aiohttp cannot read.
     context.set_alpn_protocols(["http/1.1"])
     return context

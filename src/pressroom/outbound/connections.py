@@ -150,6 +150,7 @@ class Wire(ResponseHandler):
 
     def begin(self) -> None:
         """Prepares for a request."""
+        # Decided once for a connection, so that its count is given back once (`connection_lost`).
         if not self.used:
             self._keep_or_not()
         self.heard = self._reads = 0
@@ -164,6 +165,7 @@ class Wire(ResponseHandler):
         if transport is None or transport.is_closing():
             raise aiohttp.ClientConnectionResetError("closed before it was used")
         self._reader, self._response = reader, self._loop.create_future()
+        # Head and body in one write: one system call, and one packet where they fit into it.
         transport.write(request)
         try:
             await self._response
@@ -210,12 +212,14 @@ class Wire(ResponseHandler):
         except (HttpProcessingError, OutboundFailed) as error:
             self._end(error)
         self._reads += 1
+        # A peer that sends byte by byte would otherwise cost a step of the event loop for each.
         if self._reads > READS and self.heard < READ_BYTES * self._reads:
             self._read_less_often()
 
     def _end(self, error: Exception | None = None) -> None:
         """Ends the response under way. The connection is used again only if that is complete and nothing follows it."""
         reader, response = self._reader, self._response
+        # Bytes that are left would be read as the response to the next request, perhaps of another account.
         if reader is None or not reader.leaves_nothing:
             self.force_close()
         if response is None or response.done():
@@ -266,6 +270,7 @@ def _borrowed(transport: asyncio.BaseTransport | None) -> Generator[socket.socke
     try:
         yield borrowed
     finally:
+        # Without this, the descriptor would be closed under the transport.
         borrowed.detach()
 
 
@@ -288,6 +293,8 @@ class Resolver(AbstractResolver):
             addresses = []
         if not addresses:
             raise self._policy.unresolved(host)
+        # All of them: with one public and one private address, the peer could choose the moment at which the private
+        # one is taken.
         for address in addresses:
             if why := self._policy.objection(address):
                 raise self._policy.refused(address, why)
@@ -320,6 +327,7 @@ class Connector(aiohttp.TCPConnector):
         super().__init__(  # pyright: ignore[reportUnknownMemberType]  # a tuple of anything in aiohttp's own types
             ssl=tls,
             limit=0,
+            # A cached address would outlive the time for which its name's owner vouches, and the check of it.
             use_dns_cache=False,
             resolver=resolver,
             keepalive_timeout=IDLE_SECONDS,
@@ -331,6 +339,7 @@ class Connector(aiohttp.TCPConnector):
 
     def _socket(self, info: AddressInfo) -> socket.socket:
         family, kind, protocol, _, address = info
+        # The last check before the connection is made, on the very address: nothing resolves a name after it.
         why = self._policy.objection(str(address[0]))
         if why is not None:
             EXCHANGE.get().refusal = self._policy.refused(str(address[0]), why)
@@ -342,6 +351,7 @@ class Connector(aiohttp.TCPConnector):
         """Returns a connection for one request: a new one, or one that was kept alive if it may be used."""
         EXCHANGE.set(exchange)
         while True:
+            # aiohttp gives kept connections first. Each that may not be used is closed, until a new one comes.
             connection = await self.connect(key, [], UNLIMITED)
             wire = connection.protocol
             if not isinstance(wire, Wire):

@@ -93,6 +93,7 @@ class LookUps:
     def _start_waiting(self) -> None:
         while self._overdue and self._free[True]:
             look_up = self._overdue.popleft()
+            # One that has ended meanwhile has given its quick slot back already.
             if not look_up.result.done():
                 self._move_to_slow(look_up)
         for slow, waiting in self._waiting.items():
@@ -123,6 +124,7 @@ class LookUps:
             loop.call_soon_threadsafe(self._done, look_up, found)
 
     def _is_late(self, look_up: _LookUp) -> None:
+        # The next look-up of this name begins in the slow pool, and takes no quick slot for its first second.
         self._remember(look_up.host)
         if self._free[True]:
             self._move_to_slow(look_up)
@@ -142,6 +144,7 @@ class LookUps:
 
     def _forget(self, look_up: _LookUp) -> None:
         """Drops a look-up that nobody waits for and that has not been started."""
+        # Not started, so no thread is lost: a started one goes on until the system gives up.
         look_up.result.cancel()
         if self._look_ups.get(look_up.host) is look_up:
             del self._look_ups[look_up.host]

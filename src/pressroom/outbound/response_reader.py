@@ -128,11 +128,14 @@ class ResponseReader:
         if self._head_bytes + length > HEAD_BYTES:
             raise _endless()
         if found is None:
+            # At once for a host that speaks another protocol, as a mail server does: it may never send the end of a
+            # head.
             if not data.startswith(_PROTOCOL[:length], at):
                 raise OutboundFailed(Failure.PROTOCOL, "The answer is not HTTP, or its head is too long.")
             return at
         self._head_bytes += length
         message = _parsed(data[at : found.end()])
+        # No request asks for an upgrade. What follows would be no HTTP.
         if message.code == 101:
             raise OutboundFailed(Failure.PROTOCOL, "The answer switches to another protocol.")
         if message.code < 200:
@@ -150,6 +153,7 @@ class ResponseReader:
         elif head.chunked:
             self._step = self._read_chunks
         else:
+            # With both, the length is not to be trusted (RFC 9112, 6.3): two readers would find two ends.
             delimited = "Transfer-Encoding" not in head.headers and "Content-Length" in head.headers
             self._left = int(head.headers["Content-Length"]) if delimited else None
             self._step = self._read_plain
@@ -191,6 +195,7 @@ class ResponseReader:
     def _read_tiny_chunks(self, data: bytes, at: int) -> int:
         """Reads tiny chunks that are there to their ends, in a third of the time; returns where it stopped."""
         find, length_of, size = data.find, _TINY.get, len(data)
+        # Only as long as a whole round stays within the limits: then they need not be looked at for each chunk.
         while self._payload + 256 * _TOGETHER <= self._read and not self._is_wasteful():
             body = self.body if self._payload < self._keep else bytearray()
             began, before, count = at, len(body), 0

@@ -108,6 +108,8 @@ def _literal(host: str) -> IpAddress | None:
             return ipaddress.IPv6Address(host[1:-1])
         except ValueError:
             raise UrlRefused("The address in brackets is not an IPv6 address without a zone.") from None
+    # A last label of digits makes browsers read the whole host as an address, in octal and hexadecimal too: `0177.1` is
+    # 127.0.0.1.
     if not _NUMBER.fullmatch(host.rpartition(".")[2].lower()):
         return None
     try:
@@ -134,6 +136,8 @@ def _label(label: str) -> str:
     try:
         if not label.isascii():
             made = idna.encode(label, uts46=True, std3_rules=True, transitional=False).decode("ascii")
+            # Full-width letters and ideographic dots become ASCII: a name that looks like another one, or has more
+            # parts.
             if not made.startswith("xn--") or "." in made:
                 raise UrlRefused(f"The host holds other characters for {made}; write it in plain letters.")
         elif made.startswith("xn--"):

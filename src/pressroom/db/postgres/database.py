@@ -112,9 +112,11 @@ class PostgresDatabase:
         while True:
             try:
                 return await run()
+            # PostgreSQL rolled the transaction back as a whole, so a second run repeats no effect.
             except collisions as error:
                 if loop.time() >= give_up_at:
                     raise DatabaseAway("Too many transactions collided. Nothing was written.") from error
+            # At random, since those that collided would otherwise meet again.
             await asyncio.sleep(random.uniform(0, pause))  # noqa: S311  # spreads, protects nothing
             pause = min(LONGEST_PAUSE, pause * 2)
 
@@ -145,6 +147,7 @@ class PostgresDatabase:
                     await tx.settle()
                     raise
                 await tx.commit(confirm=confirm)
+        # After the COMMIT: a worker that is woken earlier would not see the row yet.
         if tx.signalled or tx.announced:
             self._signals.send(work=tx.signalled, subjects=tx.announced)
         return result
@@ -153,6 +156,8 @@ class PostgresDatabase:
         return await self._repeat(lambda: self._one(query, values), _BESIDE_MIGRATIONS)
 
     async def _one(self, query: Query[R], values: Mapping[str, Value]) -> R | None:
+        # Behind a pooler that changes sessions, a statement by itself could be prepared in one session and run in
+        # another.
         if self._options.by_transaction:
             return await self._run("BEGIN READ ONLY", lambda tx: tx.one(query, **values))
         async with self._connection() as connection:
@@ -177,6 +182,7 @@ class PostgresDatabase:
                 row = cast("Sequence[int]", await connection.fetchrow(_TIME, timeout=self._options.statement_seconds))
                 took = (nanoseconds_awake() - began) // 1_000_000
                 found.append((took, nanoseconds_awake(), row[0]))
+        # The quickest answer has the smallest error: its time lies within half of its round trip.
         took, at, time = min(found)
         self._clock.follow(time + took // 2 + (nanoseconds_awake() - at) // 1_000_000)
 
@@ -256,10 +262,13 @@ class PostgresDatabase:
         except asyncpg.IntegrityConstraintViolationError as error:
             raise ConstraintViolated(str(error)) from error
         except (asyncpg.DiskFullError, asyncpg.OutOfMemoryError) as error:
+            # Told apart from an absent database: to wait does not help here, an operator must free space.
             raise DiskFull("The database's disk is full. Nothing was written.", 10) from error
         except asyncpg.LockNotAvailableError as error:
             raise LockedElsewhere("Another transaction keeps what is needed locked.") from error
         except AWAY as error:
+            # Never run again: a COMMIT that was cut off may have happened. The client repeats under its idempotency
+            # key.
             raise DatabaseAway("The database cannot be reached right now.") from error
 
     async def _roll_back(self, connection: PostgresConnection, *, cut_off: bool = False) -> None:

@@ -74,6 +74,7 @@ class Pipeline(asyncio.Protocol):
         self._noting = False
         self._tags: list[str] = []
         self.is_unended = False
+        # From here on all data of the socket comes here first; asyncpg's protocol is only called from `data_received`.
         transport.set_protocol(self)
 
     @property
@@ -97,6 +98,8 @@ class Pipeline(asyncio.Protocol):
         self._ahead, self._noting = len(statements), note
         if not statements:
             return tags
+        # Until asyncpg's own statement is answered, which brings the Sync. Before one comes, PostgreSQL skips all that
+        # is behind an error, a ROLLBACK too.
         self.is_unended = True
         # Without a Sync of its own: all is one round trip, and PostgreSQL executes nothing behind a failure.
         if self._transport.is_closing():
@@ -131,6 +134,7 @@ class Pipeline(asyncio.Protocol):
         """Passes on to asyncpg what comes in, but for the answers to what went ahead."""
         if self._unread:
             data, self._unread = self._unread + data, b""
+        # The usual case, rows of asyncpg's own statement, must cost no parsing.
         if not self._ahead and not self._noting:
             self._protocol.data_received(data)
             return
@@ -147,6 +151,8 @@ class Pipeline(asyncio.Protocol):
                 break
             if kind in _LAST:  # PostgreSQL skips what went ahead behind an error: nothing more of it is answered.
                 ahead = 0
+            # Notices and notifications may come between any two answers. They belong to the session, not to a
+            # statement.
             if not ahead or kind in _FOR_ASYNCPG:
                 passed_on.append(data[place:after])
             if kind == _COMPLETE:
@@ -184,6 +190,7 @@ class Pipeline(asyncio.Protocol):
         if not self._keeps_session:  # The next transaction may get a session that lacks it: the unnamed statement.
             return b"\0"
         self._named += 1
+        # Other names than asyncpg's (`__asyncpg_stmt_…`), so that neither overwrites a statement of the other.
         name = self._names[sql] = b"ahead%d\0" % self._named
         self._new.append(sql)
         return name

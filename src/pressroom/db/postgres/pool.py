@@ -82,6 +82,7 @@ class Connections(Generic[C]):
 
     async def _take(self) -> C:
         while self._idle and not self._first and not self._waiting:
+            # The last one that came back: the others grow stale and are closed, when fewer are needed.
             connection, since = self._idle.pop()
             if not connection.is_closed() and self._loop.time() - since < STALE:
                 return connection
@@ -91,6 +92,7 @@ class Connections(Generic[C]):
             if given is not None:
                 return given
         else:
+            # Counted before the first await, so that two callers do not both see room for the last connection.
             self._opening += 1
         return await self._make()
 
@@ -98,6 +100,7 @@ class Connections(Generic[C]):
         """Takes a connection back and hands it to the next waiter. One that was left amid a transaction is closed."""
         self._returned += 1
         self._came_back.set()
+        # Amid a transaction it would hold its locks, and the next client would write into a transaction of another one.
         if connection not in self._open or connection.is_closed() or connection.is_in_transaction():
             self._discard(connection)
             self._let_open()
@@ -130,6 +133,7 @@ class Connections(Generic[C]):
             self._let_open()
             raise
         self._opening -= 1
+        # `close` ran meanwhile, and has not seen this connection.
         if not self._most:
             connection.terminate()
             raise ConnectionError("The connections to the database were closed.")
@@ -172,8 +176,10 @@ class Connections(Generic[C]):
             if not self._waiting.leave(line, waiter):
                 self._first.remove(waiter)
             return
+        # Displaced: it was given nothing that could be passed on.
         if waiter.exception() is not None:
             return
+        # Given a connection just when it was cancelled. Without this the connection would be lost to the pool for good.
         given = waiter.result()
         if given is not None:
             self.give_back(given)

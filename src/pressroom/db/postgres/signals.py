@@ -86,12 +86,15 @@ class Signals:
         When a process ends between the two, the others find the work when they look without a signal.
         """
         words = dict.fromkeys((*((WORK,) if work else ()), *subjects))
+        # At once in this process: its own worker need not wait for a round trip, and works while PostgreSQL cannot be
+        # reached for a NOTIFY.
         self._tell(words)
         self._unsent.update(words)
         if self._sender is None:
             self._sender = asyncio.create_task(self._send(), name="signals to other processes")
 
     async def _send(self) -> None:
+        # Signals that come while one is sent share the next one. A NOTIFY for each commit would serialise all commits.
         while self._unsent:
             words = list(islice(self._unsent, MOST))
             for word in words:
@@ -157,6 +160,7 @@ class Signals:
                 async with asyncio.timeout(PULSE):
                     await lost.wait()
             async with asyncio.timeout(PATIENCE):
+                # A peer that vanished without a packet, as with a lost network, shows only when it is asked.
                 await connection.execute("SELECT 1")
 
     def _wake(self) -> None:

@@ -93,6 +93,8 @@ class PostgresTx:
 
     async def run(self, command: Command, **values: Value) -> int:
         count = _count(await self._say(command.numbered, *command.arrange(values)))
+        # A statement that touched no row wrote nothing to the log, so its COMMIT would not wait for the standby by
+        # itself.
         self._wrote = self._wrote or count > 0
         return count
 
@@ -109,6 +111,7 @@ class PostgresTx:
         await self._add(command, values, refusal)
 
     async def revise(self, command: Command, /, **values: Value) -> bool:
+        # By the statement's text: an action revises a statement of its own, and queues it once at most.
         for place, waiting in enumerate(self._ahead):
             if waiting.sql == command.numbered:
                 self._ahead[place] = _ahead_of(command, values)
@@ -136,16 +139,20 @@ class PostgresTx:
         # A COMMIT never travels with a statement that may refuse: PostgreSQL would commit before the refusal is seen.
         if any(self._refusals):
             await self.flush()
+        # Not even the BEGIN was sent: an action that asked nothing costs no round trip.
         if not self.statements and len(self._ahead) == self._begins:
             return
         # Otherwise an answer could rest on rows that a fail-over loses: those that it read may be on the primary alone.
         if confirm and not self._wrote:
             self._ahead.append(CONFIRMED)
             self._refusals.append(None)
+        # PostgreSQL answers ROLLBACK, and no error, to the COMMIT of a transaction that had failed. Taken for a
+        # success, the client would get a 2xx for nothing.
         if await self._say("COMMIT") != "COMMIT":
             raise DatabaseAway("The transaction had failed. Nothing was written.")
 
     async def _add(self, command: Command, values: Mapping[str, Value], refusal: Refusal | None) -> None:
+        # Bounds the bytes in one write, and how much of an action runs before its first refusal is seen.
         if len(self._ahead) >= MOST:
             await self.flush()
         self._ahead.append(_ahead_of(command, values))
@@ -162,6 +169,8 @@ class PostgresTx:
         if refusals or note:
             self._tags = pipeline.send(self._ahead, note=note)
             self._ahead, self._refusals = [], []
+        # Only while this is set may the action be suspended (`Supervised`): a wait for anything else would keep its
+        # locks.
         self.busy = True
         self.statements += 1
         metrics.count_round_trip()
@@ -222,6 +231,8 @@ class Supervised:
             except StopIteration as done:
                 return cast("object", done.value)
             if not self._tx.busy:
+                # Closed before raising, so that the action's `finally` blocks run inside the transaction that is rolled
+                # back now.
                 steps.close()
                 raise AwaitedOutsideTransaction("An action awaited something other than its transaction.")
             try:
@@ -252,10 +263,13 @@ class StatementLimit:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._timer.cancel()
+        # Another cancellation, such as that of a client that went away, stays a cancellation.
         if self._expired and isinstance(error, asyncio.CancelledError) and self._task.uncancel() == 0:
             raise TimeoutError("A statement took too long.") from error
 
     def _look(self) -> None:
+        # The same statement as at the last look: it has run for `seconds` at least. An action that computes between two
+        # statements is left alone.
         if self._seen == self._tx.statements and self._tx.busy:
             self._expired = True
             self._task.cancel()

@@ -85,12 +85,14 @@ class SqliteDatabase:
     ) -> None:
         self._writer = connect()
         self._reader = connect()
+        # A connection of its own: one connection must not be used by two threads at once.
         self._thread_reader = connect()
         self._clock = clock
         self._subscribers = subscribers
         self._queue = FairQueue[_QueuedTransaction](QUEUE)
         self._committer: asyncio.Task[None] | None = None
         self._careful = 0
+        # One thread: there is one writer, and groups commit one after the other.
         self._thread = ThreadPoolExecutor(1, "commit")
         self._reading = FairThreads(1, "read", QUEUE, lambda: DatabaseAway("Too many searches wait for the database."))
         self._listening: list[asyncio.Event] = []
@@ -105,6 +107,7 @@ class SqliteDatabase:
         self, action: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        # The action runs later, in the committer's task. It needs the context of its request, for log lines and traces.
         queued = _QueuedTransaction(action, args, kwargs, answer, contextvars.copy_context())
         turn = current_turn()
         if (displaced := self._queue.join(turn.line if turn else "", queued)) is not None:
@@ -166,6 +169,7 @@ class SqliteDatabase:
                 raise
 
     async def close(self) -> None:
+        # Transactions that are queued were accepted; their clients still wait for an answer.
         while self._committer is not None:
             await asyncio.wait([self._committer])
         self._thread.shutdown()
@@ -187,6 +191,7 @@ class SqliteDatabase:
                     _fail(group, error)
                 except Exception as error:  # every waiting request must hear of it
                     _fail(group, error)
+                # Only now, after the COMMIT: an answer before it could be lost in a power cut.
                 for waiting in group:
                     _resolve(waiting)
                 if any(waiting.signalled and waiting.error is None for waiting in group):
@@ -196,6 +201,7 @@ class SqliteDatabase:
                     for hearer in self._hearers:
                         hearer(subject)
         finally:
+            # No await lies between the empty queue and this line, so no transaction is queued that nobody commits.
             self._committer = None
 
     async def _commit(self, group: list[_QueuedTransaction]) -> None:
@@ -205,14 +211,20 @@ class SqliteDatabase:
                 if self._careful:
                     self._careful -= 1
                     self._run_apart(self._take(group))
+                # Without savepoints, which cost 13 to 26 µs of a create (docs/decisions/0007-optimisations-tried.md).
+                # An action that fails before it writes, as most refusals do, harms no other; one that has written takes
+                # the group down, which is then run again in savepoints.
                 elif not self._run_all(self._take(group)):
                     self._careful = CAREFUL
                     self._rollback()
                     await self._begin()
                     self._run_apart(group)
+                # Nothing stands: no fsync for a group of refusals.
                 if all(waiting.error for waiting in group):
                     self._rollback()
                 else:
+                    # In a thread, for its fsync takes milliseconds. Nothing else touches the writer meanwhile: the
+                    # committer waits here.
                     await asyncio.get_running_loop().run_in_executor(self._thread, self._writer.execute, "COMMIT")
             except BaseException:
                 self._rollback()
@@ -243,10 +255,12 @@ class SqliteDatabase:
         Groups after such a failure are run so for a while: such failures come together.
         """
         for waiting in group:
+            # Of its first run, which was undone with the whole group.
             waiting.error = None
             self._writer.execute("SAVEPOINT action")
             self._run(waiting)
             if waiting.error is not None:
+                # This leaves the savepoint open; the RELEASE below ends it either way.
                 self._writer.execute("ROLLBACK TO action")
             self._writer.execute("RELEASE action")
 
@@ -267,6 +281,7 @@ class SqliteDatabase:
         while True:
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
+            # Not by SQLite's own busy time-out, which would block the event loop for its whole length.
             except apsw.BusyError:
                 if asyncio.get_running_loop().time() > deadline:
                     raise
@@ -373,6 +388,7 @@ def connect(file: Path) -> SqliteConnection:
     # Without this, SQLite plans a join anew whenever a parameter is bound: 13 µs instead of 2 for a key's look-up.
     opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection = cast("SqliteConnection", opened)
+    # Only for the switch to WAL, which needs the file alone for a moment when two processes open it together.
     connection.set_busy_timeout(2_000)
     # Savepoints keep their journal in the temporary store; in a file that costs 80 µs a create.
     for pragma in (
@@ -383,5 +399,6 @@ def connect(file: Path) -> SqliteConnection:
         "temp_store = MEMORY",
     ):
         connection.execute(f"PRAGMA {pragma}").fetchall()
+    # From here on `_begin` waits, without blocking the event loop.
     connection.set_busy_timeout(0)
     return connection

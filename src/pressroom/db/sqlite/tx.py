@@ -97,6 +97,7 @@ def columns_of(connection: SqliteConnection, command: Command) -> list[Column]:
         return False
 
     cursor = connection.cursor()
+    # The trace runs after SQLite has planned the statement, and by returning False keeps it from being executed.
     cursor.exec_trace = stop
     with contextlib.suppress(apsw.ExecTraceAbort):
         cursor.execute(command.text, [None] * len(command.names))

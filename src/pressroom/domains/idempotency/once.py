@@ -124,11 +124,14 @@ class OncePerKey:
         """
 
         async def write(tx: Tx) -> bytes:
+            # A claim locks the account's row weakly, by its foreign key. Taken afterwards, the stronger lock would meet
+            # that of another transaction in the same state, and both would wait for ever.
             if self.lock is not None:
                 await self.lock(tx)
             # The claim comes before the effect: a copy of the request waits at it, and then replays this answer.
             claim = await self._claim(tx)
             body = _encoder.encode(shape(await action(tx, *args, **kwargs)))
+            # In the same transaction as the effect: a crash leaves both or neither.
             if claim is not None:
                 await queries.store_answer(tx, claim, self._storable(body).decode())
             return body
@@ -136,6 +139,8 @@ class OncePerKey:
         while True:
             try:
                 body = await self.db.transact(write)
+            # Another transaction committed under this key, perhaps a moment ago. This one was rolled back without an
+            # effect.
             except KeyTaken:
                 if self.identity is not None and (response := await self._find(self.identity)) is not None:
                     return response
@@ -164,6 +169,7 @@ class OncePerKey:
         if answer is None:
             return None
         headers: HeaderList = [REPLAYED]
+        # Empty in answers that were stored without a hash: nothing is known of their bodies.
         if answer.body_hash not in ("", self.body_hash):
             self.replays.body_differs = True
             headers.append(BODY_DIFFERS)

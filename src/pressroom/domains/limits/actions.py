@@ -35,6 +35,7 @@ async def spend_content_quota(tx: Tx, account_id: str, quota: int, *, signed_in:
     """
     spend = queries.spend_signed_in if signed_in else queries.spend_quota
     refusal = partial(_exceeded, tx.now, quota, signed_in=signed_in)
+    # The upsert's INSERT would count the first one: its condition is only asked when the row exists.
     if quota <= 0:
         raise refusal()
     await spend(tx, account_id=account_id, day=tx.now // DAY, quota=quota, refusal=refusal)

@@ -86,6 +86,7 @@ class _Digits(dict[int, bytes]):
     """Numbers as they are sent. They repeat from request to request, and to format one costs more than to find it."""
 
     def __missing__(self, number: int) -> bytes:
+        # Emptied as a whole: to track which number was used last would cost more than to format it.
         if len(self) >= DIGITS:
             self.clear()
         text = self[number] = b"%d" % number

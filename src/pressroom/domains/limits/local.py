@@ -51,6 +51,7 @@ class LocalWhenAway:
             if rates is None and not self._counts_keys:
                 raise  # A guess would let a key overrun its limit by the number of processes.
             return self._local(key_id, rates).attempt(self._clock.steady(), is_post=is_post)
+        # Kept for `flush`, which looks for the end of an outage: here, each request would pay for the look.
         self._has_answered = True
         return verdict
 
@@ -105,6 +106,7 @@ class LocalWhenAway:
     def _note_failure(self) -> None:
         if self._failed_at is None:
             self._log.warning(self._notice, redis=self._address)
+        # Again at each failure: the outage is over once none came for SETTLED.
         self._failed_at, self._has_answered = self._clock.steady(), False
 
     def _note_return(self) -> None:

@@ -76,11 +76,15 @@ class MemoryLimiter:
         Unless the previous process recorded a clean stop, writes of keys since its last save are counted too
         (docs/limits.md#after-a-crash). Nothing is admitted while `may_admit` returns False.
         """
+        # First of all: from this commit on the previous process can save nothing more (`Superseded`), so what is read
+        # below is its last word.
         before = await self._db.transact(queries.set_holder, holder)
         if self._reserve is not None:
             await self._db.transact(_merge, self._reserve.load(), self._encoder, self._decoder)
             await self._reserve.clear()
             self._reserve.allocate()
+        # After a crash, requests of the last second are missing from the saved windows. Their writes are in the
+        # database; reads without a trace are forgiven.
         if before is None or (not before.clean and before.holder != self._holder):
             self._recover_before = self._clock.now()
         self._holder = holder
@@ -92,10 +96,13 @@ class MemoryLimiter:
 
         Raises Unavailable while this process may not count, or cannot save its counts.
         """
+        # With unsaved counts older than a second, a kill now would forgive more than a second of requests.
         if self._is_save_late():
             await self._wait_for_save()
         while (windows := self._windows.get(key_id)) is None:
             await self._load(key_id, rates or self.rates)
+        # After all awaits, and none follows before the charge: a take-over in between would let this process admit
+        # beside its successor.
         self._check_counting()
         verdict = windows.attempt(self._clock.steady(), is_post=is_post)
         self._touched[key_id] = verdict.now
@@ -123,6 +130,7 @@ class MemoryLimiter:
                 await self._save_or_keep()
         quiet_since = self._clock.steady() - IDLE
         for key_id in [key_id for key_id, at in self._touched.items() if at < quiet_since]:
+            # Dropped while unsaved, they would be loaded again without their latest requests.
             if key_id not in self._changed.pending:
                 del self._touched[key_id]
                 del self._windows[key_id]
@@ -141,10 +149,12 @@ class MemoryLimiter:
         """Refuses every request from now on, saves the last counts, and records a clean stop."""
         may_save = self._may_save()
         self.suspend()
+        # A write that is under way would otherwise finish behind the record of the clean stop.
         while self._changed.is_writing:
             await self._changed.tried()
         if may_save:
             await self._save_or_keep()
+            # A transaction of its own, and last: only after everything is saved is the stop a clean one.
             await self._db.transact(_save_all, {}, self._holder, True)
         self._holder = None
 
@@ -164,6 +174,7 @@ class MemoryLimiter:
             if self._reserve is not None:
                 await self._reserve.keep(self._stored(self._changed.pending))
             raise
+        # Not while values wait: the reserve may hold their only stored copy.
         if self._reserve is not None and not self._changed.pending:
             await self._reserve.clear()
 
@@ -195,6 +206,7 @@ class MemoryLimiter:
         stored = self._decoder.decode(row.state) if row else StoredWindows([], [], [], [])
         stored.saved_at = stored.saved_at or (row.updated_at if row else 0)
         now = self._clock.now()
+        # Only for windows that were saved before the crash; those saved since have the writes in them.
         if stored.saved_at < self._recover_before:
             since = max(stored.saved_at, now - DAY)
             stored = with_writes(stored, await self._db.read(_written_since, self._written, key_id, since))
@@ -205,6 +217,7 @@ class MemoryLimiter:
         self._touched.setdefault(key_id, now)
         # Two requests may have loaded the same key at once: both must count in the same windows.
         windows = self._windows.setdefault(key_id, Windows(rates, not_after(stored, now)))
+        # Held again, since they are still not saved.
         if unsaved is not None:
             self._changed.add(key_id, windows)
 

@@ -109,7 +109,9 @@ class RedisLimiter:
     async def _run(self, key_id: str, rates: Rates, *, is_post: bool, charge: bool) -> list[bytes | int]:
         """Returns the reply of the script; see windows.lua."""
         keys = [
-            f"{self._installation}:{{{key_id}}}:{part}" for part in ("attempts", "posts", "day", "total", "refusals")
+            # The braces are a hash tag of Redis Cluster: all windows of a key lie on one node, as a script demands.
+            f"{self._installation}:{{{key_id}}}:{part}"
+            for part in ("attempts", "posts", "day", "total", "refusals")
         ]
         arguments: list[str | int] = [
             self._clock.now() if self._clock else "",
@@ -122,9 +124,12 @@ class RedisLimiter:
             rates.abuse_window,
         ]
         slot = key_slot(key_id.encode()) if self._is_cluster else 0
+        # Without this, each request would wait for its own time-out, and thousands would connect at once when Redis
+        # returns.
         if slot in self._try_at:
             self._check_pause(slot)
         try:
+            # The wait for a slot counts too, so that no request waits longer than the setting says.
             async with asyncio.timeout(self._timeout), self._slots:
                 answer = await self._script.call(keys, arguments)
         except (redis.exceptions.RedisError, OSError) as error:
@@ -138,6 +143,7 @@ class RedisLimiter:
         now = self._monotonic()
         if now < self._try_at[slot]:
             raise _away()
+        # This caller is the probe; those that come during its call are still refused.
         self._try_at[slot] = now + PAUSE
 
 

@@ -60,6 +60,8 @@ class _Cluster(RedisCluster):
         try:
             return await super().initialize(*args, **kwargs)
         except BaseException:
+            # redis-py asks the same node first each time. While that one is away, no connection to the others would
+            # ever be made.
             for node in self.nodes_manager.get_nodes_by_server_type("primary")[:1]:
                 self.nodes_manager.move_node_to_end_of_cached_nodes(node.name)
             raise

@@ -49,6 +49,8 @@ class RedisScript:
         words: Words = ("EVALSHA", self._script.sha, len(keys), *keys, *arguments)
         try:
             return await self._send(words)
+        # After a restart or a fail-over Redis has no scripts. It refused without running anything, so nothing was
+        # counted.
         except redis.exceptions.NoScriptError:
             await self._send(("SCRIPT", "LOAD", self._text))
             return await self._send(words)
@@ -64,6 +66,7 @@ class RedisScript:
         except redis.exceptions.RedisError as error:
             while self._idle:  # The others may be as dead, or be to a primary that is none any more.
                 await self._close(self._idle.pop())
+            # A refusal of Redis itself would come again. Only a broken connection may have been an old one.
             if not isinstance(error, BROKEN):
                 raise
         return await self._exchange(await self._take(), packed)
@@ -85,6 +88,7 @@ class RedisScript:
         except BaseException as error:
             await self._close(connection)
             _raise_known(error)
+        # Set when a node announced that it moves, or was asked to go: the reply is good, the connection is not.
         if connection.should_reconnect():
             await self._close(connection)
         else:

@@ -65,6 +65,7 @@ class Windows:
             if is_post:
                 self._posts.append(now)
             if refused_by:
+                # Refused attempts count in the minute: a program that hammers stays refused until it pauses.
                 attempts.append(now)
                 return self._refuse(now, refused_by, is_post=is_post)
         attempts.append(now)
@@ -115,6 +116,7 @@ class Windows:
         if 0 < rates.per_day <= self._day_total:
             free[DAY_LIMIT] = self._day_free_at()
         verdict = self._verdict(now, is_post=is_post)
+        # The limit that frees last: a retry at the time of another one would be refused again.
         verdict.refused_by = max(refused_by, key=lambda limit: free[limit])
         verdict.free_at = max(free.values())
         verdict.abused = is_abuse(refusals, now, rates)
@@ -138,6 +140,7 @@ class Windows:
     def _pass_time(self, now: int) -> int:
         """Drops requests that have left their window; returns the time to use, which never runs backwards for a key."""
         attempts, posts, day = self._attempts, self._posts, self._day
+        # After a clock was set back. Out of order, an attempt would leave its window before an older one.
         if attempts and attempts[-1] > now:
             now = attempts[-1]
         while attempts and now - attempts[0] >= MINUTE:
@@ -177,6 +180,7 @@ def merged(one: StoredWindows, other: StoredWindows) -> StoredWindows:
     """Returns the union of two copies of a key's windows; each may lack requests of the other."""
     days = dict(one.day)
     for minute, count in other.day:
+        # The maximum, not the sum: both copies hold the same requests, but for the last ones.
         days[minute] = max(count, days.get(minute, 0))
     return StoredWindows(
         attempts=_either(one.attempts, other.attempts),
