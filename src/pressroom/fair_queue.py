@@ -46,8 +46,10 @@ class FairQueue(Generic[T]):
         displaced = None
         if self._taken >= self._places:
             longest = max(self._lines, key=lambda name: len(self._lines[name].first))
+            # Otherwise two lines of the same length would displace each other's items, and both wait for nothing.
             if len(self._lines[longest].first) <= length + 1:
                 return item
+            # The last one, which has waited for the shortest time.
             displaced = self._lines[longest].first.pop()
             self._taken -= 1
         if own is None:

@@ -59,9 +59,11 @@ async def run_to_end(work: Callable[[], T], pool: Executor | None = None, stop: 
             cancellation = error
             if stop is not None:
                 stop.set()
+                # Never begun, and now it never will be: there is no end to wait for.
                 if first.acquire(blocking=False):
                     break
     if cancellation is not None:
+        # The cancellation is raised instead of the result, whose error nobody would retrieve.
         result.add_done_callback(_retrieve)
         raise cancellation
     return result.result()
@@ -102,4 +104,5 @@ class MadeOnce(Generic[T]):
         """Returns the value. Raises what making it raises; the next caller tries again."""
         if self._made is None or (self._made.done() and (self._made.cancelled() or self._made.exception())):
             self._made = asyncio.ensure_future(asyncio.to_thread(self._make))
+        # Others may wait for the same value: a caller that gives up must not end their wait.
         return await asyncio.shield(self._made)

@@ -103,6 +103,7 @@ class Turns:
 
         Sets `turn.refusal` before the first step when too many wait. A request that is cancelled hears of it at once.
         """
+        # Inherited by tasks that the request starts, so that their waits count as the request's.
         _latest.set(turn)
         is_begun = gives_way = False
         error: BaseException | None = None
@@ -162,6 +163,7 @@ class Turns:
             raise
         if not turn.has_turn:
             turn.refusal = Unavailable("Too many requests wait to be served, in all or of this address.", RETRY_SECONDS)
+            # Held back, for the reason at DELAY.
             yield from asyncio.sleep(self._delay).__await__()
 
     def _give_after(self, turn: Turn) -> None:
@@ -171,6 +173,7 @@ class Turns:
 
     def _give(self) -> None:
         """Chooses the next step among those that wait."""
+        # The chosen step runs in the loop's next round, which begins by reading the sockets.
         self._spent = 0.0
         while (given := self._queue.next()) is not None:
             if not given.done():

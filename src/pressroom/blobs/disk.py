@@ -153,6 +153,7 @@ class DiskBlobs:
         temporary = self._folder / TEMPORARY / _temporary_name()
         try:
             with disk():
+                # Under another name first: a reader, or a kill, never meets half a file under the key's name.
                 descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 while piece := source.read(PIECE):
@@ -165,10 +166,13 @@ class DiskBlobs:
                     os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            # The last moment to stop: once renamed, the blob is there, and the caller takes it for not stored.
             go_on(stop)
             with disk():
+                # In this order: a name in a folder that a power cut removes would be lost with it.
                 self._settle(place.parent)
                 temporary.replace(place)
+                # The rename itself is durable only with its folder.
                 sync_folder(place.parent)
         except BaseException:
             with contextlib.suppress(OSError):

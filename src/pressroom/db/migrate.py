@@ -157,8 +157,10 @@ async def _apply(db: Database, migration: Migration, patience: float, pause: flo
         try:
             await _try(db, migration)
         except Exception as error:
+            # Another process applied it meanwhile, and this error is its consequence, such as a table that exists.
             if await applied_version(db) >= migration.version:
                 return False
+            # A fault of the migration or of the database would come again.
             if not isinstance(error, LockedElsewhere):
                 raise
             if time.monotonic() >= give_up_at:
@@ -185,6 +187,7 @@ async def _make_partitions(db: Database, patience: float, pause: float) -> None:
 async def _try(db: Database, migration: Migration) -> None:
     row = f"INSERT INTO schema_migrations VALUES ({migration.version}, '{migration.name}')"  # noqa: S608  # our own names
     if db.engine != "postgres":
+        # The row goes first: where another process was quicker, its primary key refuses the rest.
         await db.script(f"{MAKE_TABLE};{row};{migration.sql}")
     elif migration.indexes:
         # A try that was cut off left an index of that name.
@@ -196,6 +199,8 @@ async def _try(db: Database, migration: Migration) -> None:
     else:
         limit = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
         table, changes = schema_for_postgres(MAKE_TABLE), schema_for_postgres(migration.sql)
+        # Gives up soon and is tried again: a change that waits for its lock makes every later statement on the table
+        # wait behind it.
         await db.script(f"{limit};{TAKE_LOCK};{table};{row};{changes}")
 
 

@@ -110,8 +110,10 @@ class Pipeline(Generic[C]):
         self.under_way += 1
         try:
             request = self._begin(scope, receive)
+            # By the network: one client of IPv6 has 2⁶⁴ addresses, and would have as many lines.
             turn = Turn(network_of(request.client))
             serving = self._serve(scope, request, turn, receive, send)
+            # A probe that waited behind a queue would fail, and the balancer take out a process that is only busy.
             await (serving if request.path in PROBES else self._turns.run(turn, serving))
         finally:
             self.under_way -= 1
@@ -165,6 +167,7 @@ class Pipeline(Generic[C]):
             request.response_headers += API_HEADERS
         route = None
         try:
+            # Raised here, behind the headers that every response has.
             if turn.refusal is not None:
                 raise turn.refusal
             _check_length(scope)
@@ -173,6 +176,7 @@ class Pipeline(Generic[C]):
             if request.query and not _in_api(route.path):
                 parse_query(request.query)  # refuses it before a page looks into it
             request.who = await self._who(request, route)
+            # Before anything costly: from here on the request waits in the line of its account.
             if request.account_id is not None:
                 self._turns.identify(turn, request.account_id)
             if request.query and _in_api(route.path):
@@ -207,6 +211,7 @@ class Pipeline(Generic[C]):
         """
         head = request.method == "HEAD"
         if may_be_encoded(response):
+            # Before its bytes are counted: a compressed page takes less memory.
             response = await encode(response, request.headers, is_safe=request.is_safe)
         held = held_bytes(response, head=head) if request.is_safe else 0
         if held and not self._budget.take(request.client, held):
@@ -216,10 +221,13 @@ class Pipeline(Generic[C]):
         if is_small(response):
             await send_small(send, response, request.response_headers, head=head)
             return response
+        # To notice a client that hangs up, the server's messages are read. Behind an unread body that message does not
+        # come.
         listen = None if request.headers.announces_body else receive
         try:
             await send_response(send, response, request.response_headers, head=head, receive=listen)
         finally:
+            # Also when the client hung up: otherwise the budget would run out for good.
             self._budget.give_back(request.client, held)
         return response
 
@@ -256,12 +264,14 @@ class Pipeline(Generic[C]):
         access, headers = route.access, request.headers
         if isinstance(access, Public):
             return None
+        # A key before a cookie: a program that sends both means the key, and its limits.
         if headers.authorization is not None and not _ignores(access, headers.authorization):
             return await self._guards.by_key(request, access)
         who = None
         if not (isinstance(access, Keyed) and access.key_only) and (token := session_token(headers.cookie)):
             who = await self._guards.by_session(request, token)
             request.session_token = token if who is not None else None
+        # Forms of people who are not signed in too: another site could sign somebody in to an account of its own.
         if (who is not None or isinstance(access, Anyone | Visitor | Page)) and not request.is_safe:
             check_same_origin(headers, self._base_url)
         if isinstance(access, Visitor | Page):
@@ -270,6 +280,7 @@ class Pipeline(Generic[C]):
             raise MissingKey("Send the header Authorization: Bearer <API key>.")
         if who is None and isinstance(access, SessionOnly | Page):
             raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
+        # As for an unknown path: a 403 would tell that there is something.
         if who is not None and isinstance(access, AdminOnly | AdminPage) and not self._guards.is_admin(who):
             raise NotFound(NOTHING_HERE)
         if who is not None and not request.is_safe and route.page_form is None and is_limited(access):
@@ -293,6 +304,7 @@ class Pipeline(Generic[C]):
                 body = self._decode(route, raw, form)
             except Invalid as error:
                 field_errors += error.field_errors
+            # Together, so that one answer names the faults of the header and of the body.
             if field_errors:
                 raise Invalid(field_errors)
             body_hash = "" if key is None else fingerprint(raw, form)
@@ -303,6 +315,7 @@ class Pipeline(Generic[C]):
             return response
         finally:
             if form is not None:
+                # Files that a route has kept are in the store by now; these are the copies of the intake.
                 await discard(form)
 
     async def _read_form(self, request: Request[C], spec: FormSpec) -> Form:

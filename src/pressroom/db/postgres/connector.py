@@ -152,6 +152,8 @@ class PostgresOptions:
                 self.pipeline = Pipeline(protocol, transport, keeps_session=keeps_session)
                 own: socket.socket | None = transport.get_extra_info("socket")
                 if own is not None and own.family in (socket.AF_INET, socket.AF_INET6):
+                    # Without keepalives, a server that lost power would be noticed after two hours, and every
+                    # connection to it hang so long.
                     for level, option, value in options:
                         if option:
                             own.setsockopt(level, option, value)
@@ -165,6 +167,8 @@ class PostgresOptions:
                 try:
                     if self.pipeline.is_unanswered and not cut_off:
                         connection.terminate()  # No statement of asyncpg's came behind those ahead: no answer comes.
+                    # By its own account, asyncpg may not be in a transaction although a BEGIN went ahead of a statement
+                    # that failed.
                     elif cut_off or (
                         not connection.is_closed() and (self.pipeline.is_unended or connection.is_in_transaction())
                     ):
@@ -231,12 +235,14 @@ class Connector:
             "connection_class": options.connection_class(),
         }
         if options.by_transaction:
+            # A prepared statement belongs to a session, and the next transaction may get another one.
             self._arguments["statement_cache_size"] = 0
 
     async def connect(self) -> PostgresConnection:
         """Returns a new connection. Raises one of `AWAY`, or the error of a server that refuses."""
         if len(self._addresses) == 1:
             return await self._open(self._addresses[0])
+        # All at once: one after another, each host that hangs would cost its whole time limit.
         tasks = {asyncio.create_task(self._open_on(address)): address for address in self._addresses}
         pending = set(tasks)
         opened: list[tuple[str, PostgresConnection]] = []
@@ -249,6 +255,8 @@ class Connector:
                     break
                 opened += [task.result() for task in done if task.exception() is None]
             chosen = max(opened, key=lambda each: each[0], default=None)
+            # A primary of an earlier timeline was replaced. What it commits now is on no other server, and will be
+            # lost.
             if chosen is None or chosen[0] < self._timeline:
                 raise _refusal({tasks[task]: task.exception() for task in tasks if task.done()})
             opened.remove(chosen)
@@ -256,6 +264,7 @@ class Connector:
             return chosen[1]
         finally:
             for task in pending:
+                # A cancelled task may have its connection already.
                 task.add_done_callback(_let_go)
                 task.cancel()
             for _, connection in opened:
@@ -270,6 +279,8 @@ class Connector:
         """Closes what leads to an earlier primary once there is a later one: nothing more is written to that."""
         if timeline > self._timeline:
             self._timeline = timeline
+            # Also those amid a transaction: to commit on an earlier primary would be an answer that the later one knows
+            # nothing of.
             for earlier in self._in_use:
                 earlier.terminate()
             self._in_use.clear()

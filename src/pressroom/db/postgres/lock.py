@@ -79,12 +79,14 @@ class SessionLock:
 
     def is_held(self) -> bool:
         """Returns whether the lock was seen to be held by this process within the lease."""
+        # By the time, not by the connection: a process that was halted wakes with a connection that looks alive.
         return self._connection is not None and self._clock() - self._seen_at < LEASE_SECONDS
 
     async def lost(self) -> None:
         """Waits until the lock is no longer held, or PostgreSQL does not say that it is."""
         while self._connection is not None and await self._see(self._connection):
             with contextlib.suppress(TimeoutError):
+                # The end of the connection is the end of the lock; there is nothing to ask.
                 await asyncio.wait_for(self._ended.wait(), PULSE_SECONDS)
                 return
 
@@ -98,6 +100,7 @@ class SessionLock:
     async def _take(self, connection: PostgresConnection) -> bool:
         deadline = self._clock() + PATIENCE
         while True:
+            # Of before the question: the lock was held at some moment after it, so counting from here never overstates.
             asked_at = self._clock()
             row = await connection.fetchrow(TAKE, self._number, timeout=PATIENCE)
             if row and row[0]:

@@ -150,8 +150,11 @@ async def make_partitions(db: Database, first: int, last: int, *, most: int | No
     made = 0
     for table, have in (await db.read(_weeks)).items():
         missing = [each for each in _between(table, first, last) if each not in have]
+        # A large rest takes long to search, and requests wait meanwhile: it is left to `migrate`, while an operator
+        # looks on.
         if not missing or (most is not None and table.rest_bytes > most):
             continue
+        # Each in a transaction of its own, so that requests get in between.
         for week in missing:
             await _change(db, week, _MAKE)
         made += len(missing)
@@ -188,6 +191,7 @@ async def list_reaches(tx: Tx) -> list[Reach]:
     """Returns for how long each table has partitions."""
     found: list[Reach] = []
     for table, have in (await _weeks(tx)).items():
+        # The first week without a partition. One exists: the range is a week longer than there are partitions.
         gap = next(week for week in _between(table, tx.now, tx.now + len(have) * WEEK + WEEK) if week not in have)
         found.append(Reach(table.name, max(0, gap.start - tx.now), table.rest_bytes))
     return found

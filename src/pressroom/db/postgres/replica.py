@@ -40,10 +40,12 @@ class Replica:
         if asyncio.get_running_loop().time() >= self._avoided_until:
             try:
                 return await self._replica.read(action, *args, **kwargs)
+            # The client may hold the id of a row that the replica does not have yet.
             except NotFound:
                 pass
             except (DatabaseAway, asyncpg.PostgresError) as error:
                 self._avoid(error)
+        # A read may be run again without harm, so a replica that fails costs nobody an error.
         return await self._primary.read(action, *args, **kwargs)
 
     async def check(self) -> None:

@@ -116,6 +116,7 @@ async def edit_clip(tx: Tx, caller: Caller, clip_id: str, edit: ClipEdit) -> Cli
     visibility = edit.visibility or Visibility(before.visibility)
     caption = before.caption if edit.caption is None else edit.caption or None
     await queries.edit_clip(tx, author, clip_id, caption=caption, visibility=visibility)
+    # Addresses that were given out would go on opening the video for those who are shut out now.
     if narrows(Visibility(before.visibility), visibility):
         await move_of_owner(tx, clip_id)
     return await get_clip(tx, clip_id, author)

@@ -40,6 +40,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
     after = _plan(before, edit)
     if edit.commenters is not None:
         await writing.set_commenters(tx, author, post_id, edit.commenters)
+    # Only the choice of who may comment was changed, which versions do not record.
     if not edit.makes_version:
         return await get_view(tx, post_id, author)
     # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
@@ -69,6 +70,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
         await move_of_owner(tx, post_id)
     if after.new_card is not None:
         await want_card(tx, after.new_card, author)
+    # After the audience: who is notified depends on who may see the post now.
     await reach_readers_anew(tx, author, post_id, after.content, after.visibility)
     if after.visibility != before.visibility:
         await status.add_posts(tx, author, {before.visibility: -1, after.visibility: 1})

@@ -45,6 +45,8 @@ async def publish_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowanc
     It takes one unit of the account's content of the day, and storage for its media (docs/limits.md). Raises
     Unprocessable when the account is no member of the hub or stores too much, QuotaExceeded.
     """
+    # First what refuses without a lock, then storage before quota: rows are locked in one order everywhere
+    # (docs/architecture.md#locks).
     hub = await _check_hub(tx, caller, new)
     await take_storage(tx, caller.account.id, "media", new.media, allowance.storage)
     await spend_quota(tx, caller, allowance)
@@ -136,6 +138,8 @@ async def save_and_emit(tx: Tx, post: Post, content: ParsedText | None) -> None:
     if content is not None:
         await reach_readers(tx, post.account_id, post.id, content, post.visibility)
     await status.add_posts(tx, post.account_id, {post.visibility: 1}, new_id=post.id)
+    # Behind the account's counter, whose row lock keeps an endpoint from being replaced between its look-up and the
+    # commit.
     await emit(tx, post_created(post), account_id=post.account_id, at_end=True)
 
 
@@ -165,8 +169,11 @@ async def bounce_post(
     """
     kind = PostType.SHARE if content is None else PostType.QUOTE
     original = await _resolve(tx, post_id, caller.account.id)
+    # This locks the original. Its visibility is read by the same statement, since the copy in `original` may be
+    # outdated by now.
     visibility = await writing.count_bounce(tx, original.id, plain=kind is PostType.SHARE)
     _check_bounceable(visibility)
+    # Behind the lock, so two plain bounces at once do not both find none.
     if kind is PostType.SHARE and await writing.find_plain_bounce(tx, caller.account.id, original.id):
         raise Conflict("The account has bounced this post already. Delete that bounce first, or quote the post.")
     await spend_quota(tx, caller, allowance)

@@ -43,6 +43,7 @@ async def move_tags(tx: Tx, job: Job, token: str, after: str) -> str | None:
 
     An account that turns private or public waits for the end of this transaction, and then enqueues a job of its own.
     """
+    # Locks the account, so that it cannot turn between this look and the commit.
     account = await status.hold_status(tx, job.subject)
     hidden = account is None or account.is_private or account.suspended_at is not None
     last = await reach.move_tags(tx, job.subject, after=after, limit=TAGS_TOGETHER, hidden=hidden)
@@ -84,6 +85,7 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
     shrinks = not set(await reach.list_audience(tx, post_id)).issubset(account_ids)
     await reach.replace_audience(tx, post_id=post_id, author=author, account_ids=account_ids)
     if post.visibility == Visibility.CUSTOM:
+        # As for a narrowed visibility: the old addresses must open nothing for those who were taken off.
         if shrinks and post.has_media:
             await move_of_owner(tx, post_id)
         await _notify_mentioned(tx, author, post_id, parse_text(post.content or ""), Visibility.CUSTOM)
@@ -97,6 +99,7 @@ async def _notify_mentioned(tx: Tx, author: str, post_id: str, content: ParsedTe
     """
     if not content.mentions:
         return
+    # Over all edits: otherwise each edit could notify as many more accounts.
     left = MENTIONED - await reach.count_told(tx, post_id)
     for batch in batches(content.mentions):
         found = {

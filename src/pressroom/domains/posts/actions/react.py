@@ -22,6 +22,7 @@ ROWS: Final = 500
 async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
     """Makes the caller like the post, if they do not yet. Raises NotFound when they may not see it."""
     post = await get_post(tx, post_id, caller.account.id)
+    # Only the like that was inserted counts: a second one at the same time finds the row and changes nothing.
     if await reactions.insert_like(tx, post.id, caller.account.id):
         await _count_like(tx, post.id, 1)
         await notify(tx, post.account_id, NotificationType.LIKE, actor_id=caller.account.id, post_id=post.id)
@@ -62,6 +63,8 @@ async def vote(tx: Tx, caller: Caller, post_id: str, choices: list[int]) -> Poll
     text = " ".join(map(str, chosen))
     if not await reactions.insert_vote(tx, post_id=post_id, account_id=caller.account.id, choices=text):
         raise Conflict("The account has voted in this poll already; a vote is final.")
+    # After the vote's row: a second vote is a Conflict also when the poll has closed meanwhile. The refusal takes the
+    # row back.
     if poll.closes_at <= tx.now:
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, "This poll is closed.")])
     await reactions.count_vote(tx, post_id, chosen)
