@@ -2,7 +2,7 @@
 
 import asyncio
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -109,7 +109,7 @@ class Runtime:
     passwords: Passwords
     mailer: Mailer
     log: Log
-    schedule: Schedule
+    schedule: Schedule = field(init=False)
     draining: bool = False
     """Whether the server is about to stop, and wants no more requests."""
 
@@ -156,25 +156,9 @@ async def open_runtime(
     # A client of their own: names of strangers' pages that hang must not keep webhooks waiting.
     pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
     cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
-    last_used = LastUsed(db)
-    session_use = SessionUse(db)
-    usage = KeyUsage(db)
     events = EventWatch(db, clock)
     events.listen()
-    views = ViewCounter(db)
-    recurring = [
-        Every(0.5, "limits", limiter.flush),
-        Every(1, "last used", last_used.flush),
-        Every(1, "use of sessions", session_use.flush),
-        Every(1, "usage of keys", usage.flush),
-        Every(1, "events for waiting readers", events.look),
-        Every(1, "views", views.flush),
-        Every(search.SECONDS, "search index", lambda: search.index_waiting(db)),
-        Every(10, "clock", ClockWatch(db, clock, log).run),
-        *(Every(60, "clean-up", group.run) for group in _sweep_groups(db, clock, log, processing, cards, blobs)),
-        Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, settings.data_dir)),
-    ]
-    return Runtime(
+    runtime = Runtime(
         settings=settings,
         clock=clock,
         db=db,
@@ -188,17 +172,35 @@ async def open_runtime(
         body_secret=body_secret,
         mail_secret=mail_secret,
         limiter=limiter,
-        last_used=last_used,
-        session_use=session_use,
-        usage=usage,
+        last_used=LastUsed(db),
+        session_use=SessionUse(db),
+        usage=KeyUsage(db),
         events=events,
         streams=Streams(db, clock, events),
-        views=views,
+        views=ViewCounter(db),
         passwords=Passwords(),
         mailer=Mailer(settings, clock),
         log=log,
-        schedule=Schedule(recurring, log),
     )
+    runtime.schedule = Schedule(_recurring_work(runtime), log)
+    return runtime
+
+
+def _recurring_work(runtime: Runtime) -> list[Every]:
+    """Returns the flushes of the write-behind buffers, the index of the search, the clock's watch and the sweeps."""
+    db, data_dir = runtime.db, runtime.settings.data_dir
+    return [
+        Every(0.5, "limits", runtime.limiter.flush),
+        Every(1, "last used", runtime.last_used.flush),
+        Every(1, "use of sessions", runtime.session_use.flush),
+        Every(1, "usage of keys", runtime.usage.flush),
+        Every(1, "events for waiting readers", runtime.events.look),
+        Every(1, "views", runtime.views.flush),
+        Every(search.SECONDS, "search index", lambda: search.index_waiting(db)),
+        Every(10, "clock", ClockWatch(db, runtime.clock, runtime.log).run),
+        *(Every(60, "clean-up", group.run) for group in _sweep_groups(runtime)),
+        Every(600, "folders left behind", lambda: asyncio.to_thread(sweep_folders, data_dir)),
+    ]
 
 
 async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, list[str]]:
@@ -243,14 +245,14 @@ def _log_child(log: Log, ended: ChildExit) -> None:
         log.warning("a child that decodes ended badly", status=ended.status, cpu_seconds=ended.cpu_seconds)
 
 
-def _sweep_groups(
-    db: Database, clock: Clock, log: Log, processing: Processing, cards: Cards, blobs: Blobs
-) -> tuple[SweepGroup, ...]:
+def _sweep_groups(runtime: Runtime) -> tuple[SweepGroup, ...]:
     """Returns the sweeps that one process at a time does for all: expired rows, files without a row, picks."""
+    db, clock, log = runtime.db, runtime.clock, runtime.log
+    # By the clock of this machine, not the database's: ages of files are the disk's.
     files = (
-        Sweep("uploads left behind", lambda: processing.sweep(SystemClock().now())),
-        Sweep("cards left behind", lambda: cards.sweep(SystemClock().now() - LEFTOVER)),
-        Sweep("copies of accounts", lambda: purge_exports(db, blobs, SystemClock().now())),
+        Sweep("uploads left behind", lambda: runtime.processing.sweep(SystemClock().now())),
+        Sweep("cards left behind", lambda: runtime.cards.sweep(SystemClock().now() - LEFTOVER)),
+        Sweep("copies of accounts", lambda: purge_exports(db, runtime.blobs, SystemClock().now())),
     )
     rows = [
         Sweep("partitions", lambda: rotate_partitions(db, log)),

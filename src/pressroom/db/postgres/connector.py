@@ -136,15 +136,7 @@ class PostgresOptions:
     def connection_class(self) -> type:
         """Returns a class of connections that take statements ahead, and whose sockets notice a server that has gone
         without a word."""
-        options = [
-            (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-            (socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPIDLE", 0), self._probe_after),
-            (socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPINTVL", 0), self._probe_every),
-            (socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPCNT", 0), _PROBES),
-            (socket.IPPROTO_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0), self.silence_seconds * 1_000),
-        ]
-
-        keeps_session = not self.by_transaction
+        options, keeps_session = self._socket_options, not self.by_transaction
 
         class Connection(cast("type[Any]", asyncpg.Connection)):
             def __init__(self, protocol: asyncio.Protocol, transport: asyncio.Transport, *rest: object) -> None:
@@ -177,6 +169,17 @@ class PostgresOptions:
                     connection.terminate()
 
         return Connection
+
+    @property
+    def _socket_options(self) -> list[tuple[int, int, int]]:
+        """Level, option and value of each option of a socket; 0 for options that this system does not have."""
+        return [
+            (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+            (socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPIDLE", 0), self._probe_after),
+            (socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPINTVL", 0), self._probe_every),
+            (socket.IPPROTO_TCP, getattr(socket, "TCP_KEEPCNT", 0), _PROBES),
+            (socket.IPPROTO_TCP, getattr(socket, "TCP_USER_TIMEOUT", 0), self.silence_seconds * 1_000),
+        ]
 
     @property
     def _probe_after(self) -> int:

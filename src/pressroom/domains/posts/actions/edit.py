@@ -29,6 +29,15 @@ POSTS: Final = 20
 """Posts that one transaction erases."""
 
 
+class _Edited(msgspec.Struct, frozen=True):
+    """A post after an edit; `new_card` is a card that it did not show before."""
+
+    content: ParsedText | None
+    visibility: Visibility
+    card_url: str | None
+    new_card: str | None
+
+
 async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostView:
     """Changes the given fields, sets editedAt, stores the version before and returns the post.
 
@@ -43,27 +52,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
     # Only the choice of who may comment was changed, which versions do not record.
     if not edit.makes_version:
         return await get_view(tx, post_id, author)
-    # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
-    at = max(tx.now, before.written_at)
-    await writing.insert_version(
-        tx,
-        account_id=author,
-        post_id=post_id,
-        version_id=new_id(at, post_id),
-        before=before,
-        at=at,
-        key_id=caller.key_id,
-    )
-    await writing.edit_post(
-        tx,
-        account_id=author,
-        post_id=post_id,
-        content=after.content.text if after.content else None,
-        visibility=after.visibility,
-        preview_url=after.card_url,
-        at=at,
-    )
-    await indexing.note_unindexed(tx, post_id)
+    await _store_edit(tx, caller, post_id, before, after)
     if Visibility.CUSTOM in (before.visibility, after.visibility) and after.visibility != before.visibility:
         await reach.set_audience_live(tx, post_id, live=after.visibility == Visibility.CUSTOM)
     if before.has_media and narrows(Visibility(before.visibility), after.visibility):
@@ -75,6 +64,31 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
     if after.visibility != before.visibility:
         await status.add_posts(tx, author, {before.visibility: -1, after.visibility: 1})
     return await get_view(tx, post_id, author)
+
+
+async def _store_edit(tx: Tx, caller: Caller, post_id: str, before: OwnPost, after: _Edited) -> None:
+    """Stores the version before an edit and the post after it. A job indexes its words anew."""
+    # Of two edits at once the second to get the lock may have begun first: time does not run backwards for that.
+    at = max(tx.now, before.written_at)
+    await writing.insert_version(
+        tx,
+        account_id=caller.account.id,
+        post_id=post_id,
+        version_id=new_id(at, post_id),
+        before=before,
+        at=at,
+        key_id=caller.key_id,
+    )
+    await writing.edit_post(
+        tx,
+        account_id=caller.account.id,
+        post_id=post_id,
+        content=after.content.text if after.content else None,
+        visibility=after.visibility,
+        preview_url=after.card_url,
+        at=at,
+    )
+    await indexing.note_unindexed(tx, post_id)
 
 
 async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str | None:
@@ -119,15 +133,6 @@ async def _forget_bounce(tx: Tx, original_id: str, account_id: str) -> None:
     await replace_actor(
         tx, post_id=original_id, notification_type=NotificationType.BOUNCE, actor_id=account_id, other_id=other
     )
-
-
-class _Edited(msgspec.Struct, frozen=True):
-    """A post after an edit; `new_card` is a card that it did not show before."""
-
-    content: ParsedText | None
-    visibility: Visibility
-    card_url: str | None
-    new_card: str | None
 
 
 def _plan(before: OwnPost, edit: Edit) -> _Edited:
