@@ -98,6 +98,7 @@ class SystemClock:
         if wall - self._time - passed > JUMP:
             now = self._after_jump(wall, passed, awake)
         else:
+            # Half speed: the time never stands still, and a clock that was set back catches up.
             now, self._held = self._time + passed // 2, 0
             if wall > now:
                 now = wall
@@ -113,6 +114,7 @@ class SystemClock:
         awake = nanoseconds_awake()
         if self._followed is None:
             self._time, self._awake = now * 1_000_000, awake  # Nothing was written yet by the machine's time.
+        # As a difference to the clock that nobody sets, so that the time runs on between two readings.
         self._followed = now * 1_000_000 - awake
         self._skew = time.time_ns() // 1_000_000 - now
 
@@ -128,8 +130,12 @@ class SystemClock:
         A record that is older than JUMP leaves open whether the machine was off or its clock was set ahead.
         """
         ahead = (newest + 1) * 1_000_000 - self._read()
+        # The database has records of the future: this machine's clock was set back while the server was down. Ids and
+        # times must not begin before them.
         if 0 < ahead <= DAY * 1_000_000:
             self._time, self._awake = max(self._time, (newest + 1) * 1_000_000), nanoseconds_awake()
+        # The newest record is old: the machine was off, or its clock is ahead. Until one is known, nothing expired is
+        # removed.
         elif -ahead > JUMP:
             self._settled_at = nanoseconds_awake() + STANDS
 

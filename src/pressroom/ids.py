@@ -58,8 +58,11 @@ class _Ids:
         else:
             before = self._before
             before[self._time] = self._random
+            # A transaction of an earlier millisecond goes on counting where that one stood: drawn anew, its id could
+            # sort before one that is known already.
             self._random = before.pop(now, -1) + 1 if now != self._time else 0
             if not 0 < self._random < 2**RANDOM_BITS:
+                # A new millisecond begins at random, so that ids of two processes do not meet and cannot be guessed.
                 self._random = secrets.randbits(RANDOM_BITS)
             if len(before) > KEPT:
                 del before[next(iter(before))]

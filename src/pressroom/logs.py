@@ -92,6 +92,8 @@ class Log:
         """Writes a line about one request, answered at `at` (Unix time in milliseconds) after `ms` milliseconds."""
         if not self._requests:
             return
+        # Of all secrets only keys and signing secrets could stand in a path, and these have an underscore: most
+        # requests are spared the search.
         shown = without_secrets(path[:500]) if "_" in path else path[:500]
         line = _RequestLine(
             at=iso(at),
@@ -123,6 +125,7 @@ class Log:
     def recurring(self, event: str, error: BaseException, **fields: str | int | None) -> None:
         """Writes an error of background work with its cause: the first of a kind, the 10th, the 100th and so on."""
         kind = (event, type(error), str(error)[:200], *fields.values())
+        # Messages may hold ids, so that each is a kind of its own: bounded, or the memory would grow with them.
         if kind not in self._recurring and len(self._recurring) >= KINDS:
             self._recurring.clear()
         self._recurring[kind] += 1
@@ -140,6 +143,7 @@ class Log:
 
     def flush(self) -> None:
         """Writes the buffered lines. Blocks as long as the reader does."""
+        # The thread writes on while a stop or a test flushes: lines of two calls must not mix.
         with self._writing:
             lines, self._lines = self._lines, []
             if self._dropped:
@@ -172,4 +176,5 @@ class Log:
         if len(self._lines) < WAITING:
             self._lines.append(line)
         else:
+            # A reader that stalls must cost lines, not memory or requests.
             self._dropped += 1

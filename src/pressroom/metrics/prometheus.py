@@ -82,6 +82,7 @@ class PrometheusRecorder:
         processes.labels(__version__).set(1)
 
     def request(self, method: str, route: str, status: int, milliseconds: int) -> None:
+        # Methods of unknown paths are the client's to choose: each would be a label, and labels are never given up.
         key = (method if route else "any", route, status // 100)
         if (found := self._of_request.get(key)) is None:
             labels = (key[0], route or "none")
@@ -120,6 +121,7 @@ class PrometheusRecorder:
         self._kinds |= {(kind, state) for kind in counts}
         for kind, of_state in self._kinds:
             if of_state == state:
+                # Kinds without jobs too: a gauge that is not set keeps its last value for ever.
                 self._jobs.labels(kind, state).set(counts.get(kind, 0))
 
     def partitions(self, table: str, seconds: float) -> None:
@@ -127,6 +129,7 @@ class PrometheusRecorder:
         self._partitions.labels(table).set(seconds)
 
     def unknown(self) -> None:
+        # Not 0, which would look like an empty queue while the database is away.
         self._overdue.set(float("nan"))
         for kind, state in self._kinds:
             self._jobs.labels(kind, state).set(float("nan"))

@@ -97,6 +97,7 @@ class SlowSteps:
         if self._returned_at is not None:
             self._end_step(self._returned_at)
             self._returned_at, self._began, self._step = None, now, 0
+            # It runs when the present step is over: until then, a step is under way.
             self._loop.call_soon_threadsafe(self._return)
             if now - before < self._seconds or not has_stood:
                 return

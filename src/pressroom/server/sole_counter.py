@@ -37,12 +37,14 @@ def has_ended(identity: str) -> bool:
     """Returns whether the process has certainly ended; False when it lives or this machine cannot tell."""
     try:
         machine, number, started = identity.rsplit(":", 2)
+        # Another machine, or another container: its processes cannot be seen from here.
         if machine != _machine():
             return False
         process = Path(f"/proc/{int(number)}")
         fields = _stat(int(number)) if process.exists() else None
     except (OSError, ValueError):
         return False
+    # The kernel gives numbers of processes out again, but never with the same start. A zombie runs no more.
     return fields is None or fields[_STARTED] != started or fields[_STATE] == "Z"
 
 
@@ -126,6 +128,7 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
             yield
         return
     lock = SessionLock(direct_connector(runtime.settings, "pressroom lock").connect, API_LOCK)
+    # Not for None: while the database is away, the server starts and admits nothing.
     if await _take(lock) is False:
         raise SettingError(_ALONE)
     limiter.suspend()
@@ -136,6 +139,7 @@ async def sole_counter(runtime: Runtime, stopping: asyncio.Event) -> AsyncGenera
     try:
         yield
     finally:
+        # First: the watch would take the release below for a loss, and suspend the limiter before its last save.
         watching.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await watching
@@ -199,8 +203,11 @@ class _Watch:
                 await self._count_until(lost)
             finally:
                 lost.cancel()
+            # Before anything is awaited: from here on a successor may hold the lock.
             self._limiter.suspend()
             self._log.error("the database is away; nothing is admitted until this server has its lock again")
+            # As long as nobody has taken over, the rows are still this process's. A late save is refused by the
+            # holder's row.
             await self._save()
             while (taken := await _take(self._lock)) is None:
                 await asyncio.sleep(RETRY_SECONDS)

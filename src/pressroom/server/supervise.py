@@ -67,12 +67,14 @@ def _supervise(settings: Settings, log: Log, workers: int, only: Part | None, no
         time.sleep(0.1)
         for place, child in enumerate(children):
             code = child.poll()
+            # Started again, it would fail again: the settings are the same.
             if code == CANNOT_START and child in first and time.monotonic() < settled:
                 stopping.append(0)
                 status = CANNOT_START
             elif code is not None and not stopping:
                 log.error("worker died", pid=child.pid, status=code)
                 note_end(place)
+                # A worker that dies at once, over and over, must not take a whole core by starting.
                 time.sleep(RESPAWN_SECONDS)
                 if not stopping:
                     children[place] = _start(only, place)

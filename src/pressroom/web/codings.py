@@ -61,6 +61,7 @@ def accepted(accept_encoding: str) -> Mapping[Coding, float]:
     if (usual := _USUAL.get(accept_encoding)) is not None:
         return usual
     weights: dict[str, float] = {}
+    # A header of some kilobytes of commas must not cost more than a usual one.
     for part in accept_encoding.lower().split(",")[:20]:
         coding, _, parameter = part.partition(";")
         weights[coding.strip()] = _weight(parameter)
@@ -128,6 +129,7 @@ class CachedBody:
         return self._compress(coding)
 
     def _compress(self, coding: Coding) -> bytes:
+        # Clients that come together would otherwise compress the same body several times at once.
         with self._lock:
             if (packed := self._packed.get(coding)) is None:
                 packed = self._packed[coding] = compress(self.body, coding, self._levels)

@@ -46,6 +46,7 @@ class Kept(Generic[V]):
 
     def keep(self, key: bytes, value: V) -> None:
         """Keeps a value, unless it is there already or too large to be worth it."""
+        # One huge page must not throw everything else out.
         if key in self._values or len(value) > self._most // LARGEST:
             return
         self._values[key] = value

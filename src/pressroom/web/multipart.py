@@ -81,6 +81,7 @@ async def read_form(
     if kind != "multipart/form-data":
         raise UnsupportedMediaType(f"This route takes multipart/form-data, not {printable(kind)!r}.")
     most = most_bytes(rules)
+    # Before a byte is read: the client learns it without sending the body.
     if content_length is not None and content_length > most:
         raise _too_large(most)
     reading = _Reading(boundary_of(content_type), rules, folder)
@@ -94,6 +95,7 @@ async def read_form(
         return form
     finally:
         if not whole:
+            # Also when the client hung up or the request was cancelled.
             await remove_all(reading.spools)
 
 
@@ -102,6 +104,7 @@ async def _take_all(reading: "_Reading", chunks: AsyncIterator[bytes], most: int
     size = 0
     async for chunk in chunks:
         size += len(chunk)
+        # Again while reading: a chunked body has no length, and a length may be a lie.
         if size > most:
             raise _too_large(most)
         for start in range(0, len(chunk), AT_ONCE):
@@ -206,12 +209,15 @@ class _Reading:
 
     def _begin(self, segment: MultipartSegment) -> "_Skipped | _Text | _File":
         self._parts += 1
+        # The form is refused as a whole: a body of empty parts would otherwise cost an error for each.
         if self._parts > MOST_PARTS:
             raise Invalid(
                 [*self.field_errors.found, FieldError("body", Code.TOO_MANY, f"A form has at most {MOST_PARTS} parts.")]
             )
         if (segment.content_type or "").startswith("multipart/"):
             raise malformed(f"Part {self._parts} is multipart itself. Send each file as a part of its own.")
+        # Two parsers could read such a head in two ways, and a proxy have checked another field than this server
+        # stores.
         if unclear := ambiguity(segment.headerlist):
             return self._skip("body", Code.INVALID_FORMAT, f"Part {self._parts} {unclear}.")
         if not segment.name:
@@ -236,6 +242,7 @@ class _Reading:
             return self._skip(place, Code.TYPE, "Must be text: send the part without a filename.")
         if times == 2 and part.name not in rules.repeated:
             return self._skip(place, Code.DUPLICATE, "Send this field once.")
+        # The second one was reported.
         if times > 1 and part.name not in rules.repeated:
             return _Skipped()
         return _Text(self, part, place)
@@ -333,6 +340,7 @@ class _File:
         self._check()
         if len(self._head) < HEAD_BYTES and not self._refused:
             self._head += data[: HEAD_BYTES - len(self._head)]
+        # The request is refused in any case: no further bytes for the disk, but the rest is read for its errors.
         if self._form.field_errors.found:
             return
         if self._spool is None:

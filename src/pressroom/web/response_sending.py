@@ -60,6 +60,7 @@ class SendBudget:
         network = network_of(client)
         self._held -= size
         self._by_network[network] -= size
+        # Otherwise every address that ever read something large would stay here.
         if not self._by_network[network]:
             del self._by_network[network]
 
@@ -129,6 +130,8 @@ async def _send_pieces(send: Send, pieces: AsyncIterator[bytes], receive: Receiv
     try:
         async for piece in pieces:
             for at in range(0, len(piece), PIECE):
+                # The server takes bytes for a client that is gone without an error; without this the whole stream would
+                # be read for nobody.
                 if gone is not None and gone.done():
                     return
                 await send({"type": "http.response.body", "body": piece[at : at + PIECE], "more_body": True})

@@ -132,6 +132,7 @@ async def accept_waiting(tx: Tx, job: Job, token: str) -> bool:
 async def end_follows(tx: Tx, account_id: str) -> int:
     """Ends up to TOGETHER follows of an account and by it, and as many requests; returns the larger number."""
     others = await queries.list_pairs(tx, account_id, limit=TOGETHER)
+    # All at once, in the order of ids: one by one, two deletions of accounts that follow each other would deadlock.
     await status.lock_status(tx, account_id, *others)
     for other in others:
         for follower, followed in ((account_id, other), (other, account_id)):

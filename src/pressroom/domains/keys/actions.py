@@ -63,6 +63,7 @@ async def create_key(tx: Tx, account_id: str, new: NewKey, source: Source = UNKN
 async def get_key(tx: Tx, account_id: str, key_id: str, *, lock: bool = False) -> ApiKey:
     """Returns a key of the account, locked if asked. Raises NotFound, also for another account's key."""
     key = await queries.lock_key(tx, key_id) if lock else await queries.find_key(tx, key_id)
+    # The same answer for both: nobody learns which ids other accounts' keys have.
     if key is None or key.account_id != account_id:
         raise NotFound("There is no such key.")
     return key
@@ -103,6 +104,7 @@ async def read_usage(tx: Tx, account_id: str, key_id: str) -> Usage:
 async def warn_of_expiry(tx: Tx, batch: int) -> int:
     """Notifies the owners of at most `batch` keys that expire within SOON, each once; returns the number of keys."""
     keys = await queries.take_expiring(tx, batch)
+    # In one order, so that two transactions that notify the same accounts do not deadlock.
     for key in sorted(keys, key=attrgetter("id")):
         if key.revoked_at is None:
             await notify(tx, key.account_id, NotificationType.KEY_EXPIRING, key_id=key.id)
@@ -142,6 +144,7 @@ async def revoke_key(
     owner is notified unless `revoked_by` is the owner. Raises NotFound.
     """
     key = await queries.revoke_key(tx, key_id, revoked_by=revoked_by, reason=reason)
+    # Revoked before, perhaps at this very moment: the event and the notification are those of the first revocation.
     if key is None or key.revoked_at is None:
         return await _get(tx, key_id)
     revocation = Revocation(key.id, key.label, key.key_prefix, iso(key.revoked_at), revoked_by, reason)

@@ -26,6 +26,7 @@ class KeyGuard:
         """Returns the key of an Authorization header, with its account, be it active or not. Raises InvalidKey."""
         scheme, _, secret = authorization.partition(" ")
         secret = secret.strip(" ")
+        # The checksum tells a mistyped key without asking the database.
         if scheme.lower() != "bearer" or not is_well_formed(secret):
             raise InvalidKey(_INVALID)
         bearer = await self._db.one(queries.FIND_BEARER, secret_hash=hash_secret(secret))

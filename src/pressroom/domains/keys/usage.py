@@ -56,6 +56,7 @@ class KeyUsage:
         """Counts a response 4xx and lists it among the key's last refusals."""
         self.note(key_id, refusal.refused_at, refusal.status)
         held = self._held.pending.get(key_id)
+        # A program that hammers with refused requests must not fill the memory with them.
         if held is None or self._refusals >= MOST_REFUSALS:
             return
         self._refusals += len(held.refusals) < RECENT_REFUSALS

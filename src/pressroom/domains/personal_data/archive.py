@@ -64,6 +64,7 @@ class Archive:
             return
         try:
             await blobs.fetch_to(rendition(media.id, stored_name(media)), spool)
+        # The copy is made over minutes, and shows each row and file as it was when it was read.
         except BlobMissing:  # deleted a moment ago
             return
         # Media are compressed already.

@@ -113,6 +113,7 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
 
     async def remove_files(account_id: str) -> None:
         while media_ids := await db.read(media.list_ended, account_id, limit=BATCH):
+            # The files before their rows: a kill in between leaves rows, which name the files for the next try.
             await blobs.delete(*(key for media_id in media_ids for key in every_key(media_id)))
             await db.transact(media.delete_media, account_id, media_ids)
 
@@ -129,6 +130,7 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
         await db.transact(erase_export, account_id)
         await remove_copies(blobs, account_id)
         await repeat(_erase_endpoints, account_id)
+        # Everything above is done again after the wait: requests that were under way may have written since.
         wait = await db.transact(_finish, job, token)
         if wait:
             raise Postpone("Something of the account is still to come.", wait)
@@ -150,6 +152,7 @@ async def _finish(tx: Tx, job: Job, token: str) -> int:
     account_id = job.subject
     deleted_at = await status.find_deleted_at(tx, account_id) or 0
     news = tx.now < deleted_at + NEWS and await has_news(tx, account_id)
+    # Endpoints hear of the revocation of their keys, for a day at most; files in processing belong to another job.
     if news or await media.has_media(tx, account_id):
         return LOOK
     if tx.now < deleted_at + IN_FLIGHT:

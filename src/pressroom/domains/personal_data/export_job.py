@@ -42,6 +42,7 @@ def export_handler(db: Database, blobs: Blobs, folder: Path) -> Handler:
         if export is None or export.state != ExportState.PENDING:
             await db.transact(queue.finish, job, token)
             return
+        # Of an earlier try that was killed between storing the file and its row.
         await remove_copies(blobs, export.account_id)
         async with work_folder(folder) as place:
             with _spending_a_try():
@@ -50,6 +51,7 @@ def export_handler(db: Database, blobs: Blobs, folder: Path) -> Handler:
             size = path.stat().st_size if path else 0
             if path is not None:
                 await blobs.put_file(export.key, path, "application/octet-stream")
+        # The account was deleted, or asked for another copy, while this one was made: its file would have no row.
         if not await db.transact(_finish, job, token, export, size):
             await remove_copies(blobs, export.account_id)
 
@@ -96,5 +98,6 @@ def _spending_a_try() -> Generator[None]:
 async def _check_disk(folder: Path, stored: int) -> None:
     """Raises OSError when the disk of `folder` may not hold the copy, beside the file that is being added."""
     free = (await run_to_end(lambda: shutil.disk_usage(folder))).free
+    # Twice: the zip file, and the file that is being added to it.
     if free < 2 * stored + SPARE:
         raise OSError(errno.ENOSPC, "The disk of the working folder is too full for a copy of an account")
