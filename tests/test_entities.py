@@ -1,6 +1,6 @@
 """Hashtags, mentions and URLs in a text."""
 
-# ruff: noqa: RUF001  # Letters that look like others are what is tested.
+# ruff: noqa: RUF001  # Letters that look like others are the subject of these tests.
 
 import re
 import sys
@@ -350,7 +350,7 @@ class MeteredText(str):
 
 
 def work(characters: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    """What it takes to find the entities of a text."""
+    """The work of finding the entities of a text."""
     meter, text = Meter(), MeteredText(characters)
     text.meter = meter
     outer = sys.getprofile()

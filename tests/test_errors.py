@@ -22,7 +22,7 @@ def drawn() -> Iterator[tuple[str, str, str]]:
 
 
 def made(parent: type[errors.PressroomError]) -> Iterator[tuple[str, str, str]]:
-    """Yields each error that there is."""
+    """Yields every error of the tree."""
     for error in parent.__subclasses__():
         if error.__module__.startswith("pressroom."):
             yield parent.__name__, error.__name__, error.__module__

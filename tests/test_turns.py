@@ -38,7 +38,7 @@ class Kitchen:
             self.served.append(client)
 
     async def busy(self) -> None:
-        """Uses up what this round of the loop has."""
+        """Uses up the rest of this round of the loop."""
         await self.request("before")
         self.served.clear()
 

@@ -2,7 +2,7 @@
 
     change_while_others_look(changes, readers(twins, "/post/…"), lambda seen, number: f"version {number}." in seen.text)
 
-What is kept from one request to the next is listed in docs/architecture.md#what-is-kept.
+Caches between requests are listed in docs/architecture.md#caches.
 """
 
 import threading

@@ -18,7 +18,7 @@ LEASE = 30 * SECOND
 
 
 class Desk:
-    """A worker that claims what is due, works until the test lets it go, and saves results in its next look."""
+    """A worker that claims due work, works until the test lets it go, and saves results in its next look."""
 
     def __init__(self) -> None:
         self.stream = io.StringIO()
@@ -88,7 +88,7 @@ class Desk:
         return self.gates[key]
 
     def logged(self) -> str:
-        """What the log says."""
+        """The entries of the log."""
         self.log.flush()
         return self.stream.getvalue()
 
@@ -141,7 +141,7 @@ def test_work_that_ends_amid_a_look_is_looked_after() -> None:
         async def slow() -> Look:
             found = await real()
             if desk.looks == 2:
-                await ended.wait()  # what the look found is old by now
+                await ended.wait()  # the result of the look is outdated by now
             return found
 
         desk.loop._look = slow

@@ -1,4 +1,4 @@
-"""How few jobs are begun while what they need is away, and what is logged of it."""
+"""How few jobs are begun while their resource is away, and the lines in the log."""
 
 import io
 import json

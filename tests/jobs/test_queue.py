@@ -1,4 +1,4 @@
-"""The queue: what is enqueued with its transaction is claimed by one, and done once."""
+"""The queue: a job enqueued with its transaction is claimed by one worker, and done once."""
 
 import asyncio
 from collections import Counter
@@ -35,7 +35,7 @@ class Desk:
             self.run(self.db.transact(queue.enqueue, kind, subject, account_id=account_id, due_at=due_at))
 
     def claim(self, token: str = "me", kind: str = "work", limit: int = 10, each: int = 1_000) -> list[Job]:
-        """Leases what is due, for a minute."""
+        """Leases due jobs, for a minute."""
         until = self.clock.now() + LEASE
         return self.run(self.db.transact(queue.claim, kind, token=token, until=until, limit=limit, each=each))
 

@@ -18,7 +18,7 @@ PATIENCE = 60.0
 
 
 class Crowd:
-    """Jobs of several accounts, and what is under way of each."""
+    """Jobs of several accounts, and the running ones of each."""
 
     def __init__(self, db: Database, clock: SettableClock, seed: int) -> None:
         self.db = db

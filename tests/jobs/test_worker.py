@@ -1,4 +1,4 @@
-"""The worker of the queue: what it begins, how often it tries, and what it leaves behind when it is stopped."""
+"""The worker of the queue: the jobs that it begins, its tries, and its state after a stop."""
 
 import asyncio
 import io
@@ -50,7 +50,7 @@ class Shop:
         return JobWorker(self.db, self.clock, self.log, [handler])
 
     async def work(self, job: Job, token: str) -> None:
-        """Does what the test says, and ends the job."""
+        """Runs the test's function, and ends the job."""
         self.begun[job.subject] += 1
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)

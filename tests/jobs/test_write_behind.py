@@ -1,4 +1,4 @@
-"""The write-behind buffer: what it writes together, and what a write that fails or is cut off leaves."""
+"""The write-behind buffer: values written together, and the rest after a write that fails or is cut off."""
 
 import asyncio
 import operator
@@ -11,7 +11,7 @@ from pressroom.jobs.write_behind import WriteBehind
 
 
 class Table:
-    """Takes what is written, and may be away or hang."""
+    """Takes written values, and may be away or hang."""
 
     def __init__(self) -> None:
         self.written: list[dict[str, int]] = []

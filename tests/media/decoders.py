@@ -23,7 +23,7 @@ class Decoder:
         monkeypatch.setattr(server.runtime.sandbox, "process", self.process)
 
     async def process(self, source: Path, *given: Any) -> Processed:
-        """Fails, or does what the real one does."""
+        """Fails, or works as the real one does."""
         self.calls += 1
         if self.failures:
             raise self.failures.pop(0)

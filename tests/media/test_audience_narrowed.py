@@ -1,4 +1,4 @@
-"""A former reader's addresses: whatever way an audience is narrowed, what was given before opens nothing."""
+"""A former reader's addresses: however an audience is narrowed, earlier addresses open nothing."""
 
 from collections.abc import Callable, Iterator
 from typing import Final

@@ -125,7 +125,7 @@ def test_the_one_before_is_shown_until_the_next_is_ready_and_then_gone(alice: Ac
 
 
 def files_of(who: Actor) -> list[str]:
-    """What the store holds of the account's media."""
+    """The blobs of the account's media in the store."""
     ids = [each.lower() for each in of(who, Query(str, "SELECT id FROM media WHERE account_id = :account_id"))]
     below = [
         *blobs_below(who.server.settings.data_dir, "media/"),

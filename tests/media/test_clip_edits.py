@@ -15,7 +15,7 @@ def path(clip: Json) -> str:
 
 
 def page(reader: Actor | None, author: Actor, clip: Json) -> int:
-    """What the clip's page is answered with."""
+    """The status of the clip's page."""
     client = nobody if reader is None else reader.web
     return client.get(f"{author.server.base_url}/clip/{clip['id']}").status_code
 

@@ -1,4 +1,4 @@
-"""What a picture's colour profile says beside colours never leaves the server."""
+"""Texts in a picture's colour profile never leave the server."""
 
 import io
 

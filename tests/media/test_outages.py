@@ -68,7 +68,7 @@ def job_of(server: LocalServer, post: Json) -> str:
 
 
 def events(server: LocalServer, name: str) -> list[dict[str, Any]]:
-    """What the log told under a name."""
+    """The log's entries of a name."""
     server.runtime.log.flush()
     lines = [json.loads(line) for line in server.stream.getvalue().splitlines()]
     return [line for line in lines if str(line.get("event", "")).startswith(name)]
@@ -150,7 +150,7 @@ def test_doctor_reports_the_awaited_resource(alice: Actor, decoder: Decoder) -> 
 
 
 def kill_amid(server: LocalServer, token: str) -> None:
-    """What is left of a process that is killed amid a job, once its lease has run out."""
+    """The state after a kill amid a job, once its lease has run out."""
     until = server.clock.now() + LEASE
     claimed = server.run(server.runtime.db.transact(queue.claim, "media", token=token, until=until, limit=1))
     assert len(claimed) == 1

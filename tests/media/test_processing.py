@@ -291,7 +291,7 @@ def test_two_workers_never_process_a_file_at_once(alice: Actor, decoder: Decoder
 
 
 def put_upload(server: LocalServer, name: str) -> None:
-    """What a request leaves that was killed before its transaction."""
+    """The state after a request that was killed before its transaction."""
     server.run(server.runtime.blobs.put(f"uploads/{name}", b"left behind", "application/octet-stream"))
 
 

@@ -53,7 +53,7 @@ def test_a_page_that_few_see_shows_addresses_that_run_out(alice: Actor, visibili
 
 
 def row_token(server: LocalServer, media_id: str) -> str:
-    """What the row of a file holds."""
+    """The row of a file."""
     return rows(server, TOKEN, media_id=media_id)[0]
 
 
@@ -200,7 +200,7 @@ def test_from_an_s3_store_readers_are_sent_to_the_store(
 ) -> None:
     server = LocalServer(tmp_path_factory.mktemp("with_s3"), BLOBS_URL=bucket_url, **ROOMY).start()
     try:
-        # What is presigned is judged by the store's clock.
+        # Presigned addresses are judged by the store's clock.
         server.clock.time = round(time.time() * 1000)
         alice = Actor(server)
         post = ready(alice, file(image("PNG", PICTURE), "image/png"))

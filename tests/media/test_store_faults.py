@@ -34,7 +34,7 @@ from tests.services.toxiproxy import Link, Toxiproxy
 pytestmark = pytest.mark.skipif(toxiproxy.available() is not None, reason=str(toxiproxy.available()))
 
 SECONDS = 1.0
-"""What a request to the store may take while it fails. Before and after it has as long as it needs."""
+"""The time limit of a request to the store while it fails. Before and after it has as long as it needs."""
 
 Fault = Callable[[Link, int], AbstractContextManager[None]]
 """Breaks a way to the store, which is on a port of this machine."""

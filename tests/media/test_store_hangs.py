@@ -17,7 +17,7 @@ LARGE = 6 * 1024 * 1024
 
 
 class Store:
-    """An S3 server that keeps what it is sent, and hangs at steps that a test names."""
+    """An S3 server that keeps its uploads, and hangs at steps that a test names."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
@@ -59,7 +59,7 @@ class Store:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def answer(self, step: str, key: str, body: bytes) -> tuple[int, bytes]:
-        """What an S3 server answers."""
+        """The answer of an S3 server."""
         match step:
             case "list":
                 return 200, b'<?xml version="1.0"?><ListBucketResult><Name>media</Name></ListBucketResult>'
@@ -82,14 +82,14 @@ class Store:
         return 200, b""
 
     def close(self) -> None:
-        """Lets go of whoever hangs."""
+        """Lets every hanging request go."""
         self.over.set()
         self.server.shutdown()
         self.server.server_close()
 
 
 def step_of(method: str, query: str) -> str:
-    """What a request asks of an S3 server."""
+    """A request to an S3 server."""
     names = parse_qs(query, keep_blank_values=True).keys()
     if method == "POST":
         return "begin" if "uploads" in names else "complete"
@@ -100,7 +100,7 @@ def step_of(method: str, query: str) -> str:
 
 @pytest.fixture
 def store() -> Iterator[Store]:
-    """An S3 server of one's own."""
+    """The test's own S3 server."""
     made = Store()
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""Publishing with media over HTTP: what is answered, what is kept, and who may send how much."""
+"""Publishing with media over HTTP: answers, stored files, and how much each caller may send."""
 
 import json
 

@@ -124,7 +124,7 @@ def test_uploads_that_are_cut_off_leave_nothing(server: ServerProcess, key: str)
     for number, point in enumerate(points):
         cut(server, heads + content[:point], politely=number % 2 == 0)
 
-    # Of a connection that is dropped the server may never hear: what it has not read by then is thrown away.
+    # The server may never hear of a dropped connection: the unread rest is thrown away.
     assert wait_until(lambda: answered(server) >= begun + (len(points) + 1) // 2)
     assert wait_until(lambda: kept(server) == before)
     assert asyncio.run(send(server, heads + content)).status == 201

@@ -90,7 +90,7 @@ def ready(actor: Actor, *files: File, **texts: str | Sequence[str]) -> Json:
 
 
 def do_jobs(server: LocalServer) -> None:
-    """Processes what is due; what has to wait instead, on this clock without end, says for what."""
+    """Processes due jobs; jobs that wait instead, on this clock without end, name their reason."""
     server.do_jobs()
     waiting = server.run(server.runtime.db.read(lambda tx: tx.all(LACKS)))
     assert not waiting, waiting
@@ -141,13 +141,13 @@ def form_headers(content: bytes, key: str, boundary: str = BOUNDARY, **more: str
 
 
 def files_below(data_dir: Path) -> list[str]:
-    """Whatever a server keeps beside its database: what comes in, what is processed, what is stored."""
+    """Everything that a server keeps beside its database: uploads, files in processing, the store."""
     kept = [path for name in ("incoming", "processing", "blobs") for path in (data_dir / name).rglob("*")]
     return sorted(str(path.relative_to(data_dir)) for path in kept if path.is_file())
 
 
 def blobs_below(data_dir: Path, prefix: str = "") -> list[str]:
-    """The keys of what is in the store on disk."""
+    """The keys of the blobs in the store on disk."""
     names = (path.name.replace("=", "/") for path in (data_dir / "blobs").glob("??/??/*"))
     return sorted(name for name in names if name.startswith(prefix))
 
@@ -187,13 +187,13 @@ def media_of(post: Mapping[str, Any]) -> Json:
 
 
 def fetch(server: LocalServer, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-    """What a stranger is answered."""
+    """The answer to a stranger."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return nobody.request(method, f"{server.base_url}{path}", headers=named)
 
 
 def sweep_time() -> int:
-    """When what is written now is old enough to be swept, by the disk's clock."""
+    """When a file written now is old enough to be swept, by the disk's clock."""
     return time.time_ns() // 1_000_000 + LEFTOVER + 10 * SECOND
 
 

@@ -1,1 +1,1 @@
-"""What is measured, and how the processes of one server share it."""
+"""The measured values, and how the processes of one server share them."""

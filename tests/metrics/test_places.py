@@ -1,4 +1,4 @@
-"""Processes that share one target: what a dead one counted stays, and what was true only while it lived goes."""
+"""Processes that share one target: counters of a dead one stay, and its gauges go."""
 
 import http.client
 import os

@@ -1,4 +1,4 @@
-"""Media that are copied: what a store raises arrives as it is, for the command to say in one line."""
+"""Copied media: an error of a store arrives unchanged, for the command to print in one line."""
 
 import asyncio
 from pathlib import Path

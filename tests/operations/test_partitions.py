@@ -67,7 +67,7 @@ def db(postgres_server: PostgresServer, run: Run, clock: SettableClock) -> Itera
 
 @pytest.fixture
 def rotate(db: PostgresDatabase, run: Run) -> Iterator[Callable[[], None]]:
-    """Does what the clean-up of a server does first."""
+    """Runs the first step of a server's clean-up."""
     log = Log(requests=False)
     yield lambda: run(rotate_partitions(db, log))
     log.close()

@@ -1,4 +1,4 @@
-"""Retention: every rule empties its table of what is over, and tables and files keep their size over fill and sweep."""
+"""Retention: every rule removes expired rows, and tables and files keep their size over fill and sweep."""
 
 from pathlib import Path
 from typing import Final

@@ -44,7 +44,7 @@ def names(known: dict[str, list[str]]) -> Callable[[str, int], Awaitable[list[st
 
 
 class Peer:
-    """A server on loopback. `connections` counts those that came, `heads` holds what was asked."""
+    """A server on loopback. `connections` counts those that came, `heads` holds the heads of requests."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -151,7 +151,7 @@ async def open_client(
 
 
 def loaded(client: OutboundClient) -> HttpClient:
-    """What a client sends by, which it has loaded with its first request."""
+    """The HTTP client, which is loaded with the first request."""
     assert client._loaded is not None
     return client._loaded
 

@@ -222,7 +222,7 @@ REFUSED: Final[list[tuple[str, str]]] = [
     ("https://a\u200d.example/", "a joiner out of place"),
     ("https://\u05d0a1.example/", "directions mixed"),
 ]
-"""(URL, what it tries), for a policy that allows nothing besides public addresses by https."""
+"""(URL, the attack), for a policy that allows nothing besides public addresses by https."""
 
 PUBLIC: Final = "93.184.215.14"
 PUBLIC_6: Final = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"

@@ -1,4 +1,4 @@
-"""What a peer sends beyond a response is never the response to the next request."""
+"""Bytes beyond a response are never the response to the next request."""
 
 import socket
 import ssl

@@ -12,7 +12,7 @@ from tests.outbound.peers import run, until
 
 
 class Names:
-    """What a system's resolver would do: answers at once, or hangs until it is let go."""
+    """A stand-in for a system's resolver: answers at once, or hangs until it is let go."""
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()

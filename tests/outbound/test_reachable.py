@@ -1,4 +1,4 @@
-"""What the settings allow."""
+"""The addresses that the settings allow."""
 
 import pytest
 

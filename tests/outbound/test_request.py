@@ -1,4 +1,4 @@
-"""Requests to peers that behave: what is sent, what comes back, which connections are used."""
+"""Requests to peers that behave: the bytes sent, the response, the connections used."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A response is bounded in what it costs, not in bytes alone: calls are counted on the thread of the event loop."""
+"""A response is bounded in its cost, not in bytes alone: calls are counted on the thread of the event loop."""
 
 import asyncio
 import socket
@@ -34,7 +34,7 @@ def sends(answer: bytes) -> Handler:
 
 
 def costs(handle: Handler, read: int) -> tuple[OutboundResponse | OutboundFailed, int]:
-    """What a request came to, and the calls of Python's and C's functions meanwhile."""
+    """The result of a request, and the calls of Python's and C's functions meanwhile."""
     calls = 0
 
     def count(_frame: object, event: str, _argument: object) -> None:

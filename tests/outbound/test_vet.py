@@ -1,4 +1,4 @@
-"""Which URLs are refused before anything is sent, and what the refusal says."""
+"""URLs that are refused before anything is sent, and the refusals."""
 
 import asyncio
 import ipaddress

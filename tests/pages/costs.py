@@ -1,4 +1,4 @@
-"""What a page costs: its statements and the work that they are for the database. Untimed."""
+"""The cost of a page: its statements and their work for the database. Untimed."""
 
 import asyncio
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Owner:
 
 @dataclass(slots=True)
 class Cost:
-    """What a page asked of the database: its statements, and their work in each way of carrying them out.
+    """The statements of a page, and their work in each way of carrying them out.
 
     On SQLite work is steps of its virtual machine; `walked` is what PostgreSQL looks through from end to end.
     """
@@ -45,7 +45,7 @@ class Cost:
 
 
 def cost(server: LocalServer, owner: Owner, page: str) -> Cost:
-    """Opens a page twice, and returns what the second time cost."""
+    """Opens a page twice, and returns the cost of the second time."""
     is_sqlite = isinstance(server.runtime.db, SqliteDatabase)
     with httpx.Client(base_url=server.base_url, cookies={"session": owner.token}) as web:
 
@@ -80,7 +80,7 @@ def _sqlite_cost(server: LocalServer, view: Callable[[], None]) -> Cost:
 
 
 def _postgres_cost(server: LocalServer, view: Callable[[], None]) -> Cost:
-    """Notes what is asked, and has PostgreSQL carry it out again by a plan for these values and by one for any."""
+    """Notes each statement, and has PostgreSQL carry it out again by a plan for these values and by one for any."""
     asked: list[Asked] = []
     with pytest.MonkeyPatch.context() as patch:
         for where, name in ((PostgresTx, "one"), (PostgresTx, "all"), (PostgresTx, "run"), (PostgresDatabase, "one")):

@@ -29,13 +29,13 @@ def page_of(answer: httpx.Response, status: int = 200) -> LexborHTMLParser:
 
 
 def text_of(page: LexborHTMLParser, selector: str = "main") -> str:
-    """What a reader reads in a part of a page, in one line."""
+    """The text of a part of a page, in one line."""
     node = node_of(page, selector)
     return " ".join(node.text(separator=" ").split())
 
 
 def fields_of(page: LexborHTMLParser, action: str = "") -> dict[str, list[str]]:
-    """What a form would send as it stands: the one whose action ends so, by default the first."""
+    """The fields of a form as it stands: the one whose action ends so, by default the first."""
     form = next(each for each in page.css("main form") if (each.attributes.get("action") or "").endswith(action))
     fields: dict[str, list[str]] = {}
     for field in form.css("input[name]"):

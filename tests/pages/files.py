@@ -1,4 +1,4 @@
-"""Pictures and videos that tests publish, and what is published with them."""
+"""Pictures and videos that tests publish, and the fields beside them."""
 
 import tempfile
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Every form of the pages and what it is sent when all is well. A form without its line fails test_every_form.py."""
+"""Every form of the pages and its valid input. A form without its line fails test_every_form.py."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from tests.api.bad_bodies import Case, all_cases
 from tests.api.bad_values import Raw
 
 Texts = dict[str, list[str]]
-"""What a form sends: the texts of each field."""
+"""The fields of a form: the texts of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Line:
 
     Attributes:
         good: Fields that are taken; `{key}` stands for what `Stage.ids` names so.
-        wrong: Fields that are not taken, for forms whose struct no JSON route has: each with what is said beside it.
+        wrong: Fields that are refused, for forms whose struct no JSON route has: each with the error beside it.
         acts_once: Sent twice with one idempotency key it does one thing. A sign-in does not: it makes two sessions.
         guarded: It is sent by somebody with two-factor sign-in.
         elsewhere: The tests that bring the form about; here it is only sent by those who may not.
@@ -176,7 +176,7 @@ def spec(path: str) -> PageForm[Caller]:
 
 
 def texts_of(fields: Mapping[str, str | Sequence[str]], ids: Mapping[str, str]) -> Texts:
-    """What is sent: texts, with the ids in their places."""
+    """The submitted texts, with the ids in their places."""
     return {
         name: [text.format_map(ids) for text in ([given] if isinstance(given, str) else given)]
         for name, given in fields.items()
@@ -190,7 +190,7 @@ def bad_cases(path: str) -> Iterator[tuple[Case, Texts]]:
     for case in all_cases():
         if case.operation == operation and case.said.status == 400 and not isinstance(case.body, Raw):
             if spec(path).fields.empty_clears and ("body", "required") in case.field_errors:
-                continue  # Such a form always gives what it could clear.
+                continue  # Such a form always gives the fields that it could clear.
             typed = _typed(case.body, spec(path))
             if typed is not None:
                 yield case, typed

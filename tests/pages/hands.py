@@ -29,7 +29,7 @@ class Mouse:
         control.click()
 
     def write(self, field: Locator, text: str) -> None:
-        """Replaces what a field holds."""
+        """Replaces the value of a field."""
         field.fill(text)
 
     def tick(self, box: Locator) -> None:
@@ -66,7 +66,7 @@ class Keyboard(Mouse):
         self.page.keyboard.press("Enter")
 
     def write(self, field: Locator, text: str) -> None:
-        """Goes to a field and types in place of what it holds."""
+        """Goes to a field and types in place of its value."""
         self._reach(field)
         self.page.keyboard.press("Control+A")
         self.page.keyboard.type(text)

@@ -7,7 +7,7 @@ from pressroom.text import CONTROLS
 
 RUNS: Final = "document.title=9**9"
 MARKER: Final = "387420489"
-"""What a page is called on which one of these has run: it stands in none of them."""
+"""The title of a page on which one of these has run: it stands in none of them."""
 
 _ELEMENTS = (
     "<script>§</script>",

@@ -1,4 +1,4 @@
-"""What the templates of the reading pages are made of; anything else on a page was put there by somebody."""
+"""The elements of the reading pages' templates; any other on a page was put there by somebody."""
 
 import re
 from collections.abc import Iterator

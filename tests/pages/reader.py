@@ -16,7 +16,7 @@ OWN_EACH_TIME = {"x-request-id", "date"}
 
 
 class Page:
-    """A page: what it says and where it leads."""
+    """A page: its text and its links."""
 
     def __init__(self, html: str) -> None:
         self.html = html
@@ -31,7 +31,7 @@ class Page:
         return [" ".join(text.split()) for text in self.texts(selector)]
 
     def line(self, selector: str) -> str:
-        """What is read in the one element of this kind."""
+        """The text of the one element of this kind."""
         (only,) = self.lines(selector)
         return only
 
@@ -44,12 +44,12 @@ class Page:
         return [node.attributes.get(attribute) or "" for node in self.tree.css(selector)]
 
     def links(self, selector: str) -> list[tuple[str, str]]:
-        """What the links within these elements say, and where each leads."""
+        """The text and the target of the links within these elements."""
         return [(node.text(), node.attributes.get("href") or "") for node in self.tree.css(f"{selector} a")]
 
     @cached_property
     def meta(self) -> Mapping[str, str]:
-        """What the page says of itself, by name or property."""
+        """The page's metadata, by name or property."""
         found = [node.attributes for node in self.tree.css("meta[content]")]
         return {each.get("name") or each.get("property") or "": each.get("content") or "" for each in found}
 

@@ -169,7 +169,7 @@ class Scenes:
         self.server.do_jobs()
 
     def pass_time(self, milliseconds: int) -> None:
-        """Moves the clock, and does what has become due."""
+        """Moves the clock, and does due work."""
         self.server.clock.advance(milliseconds)
         self.server.deliver()
 
@@ -307,7 +307,7 @@ class Scenes:
                 body_of(api.post("/api/posts", json={"content": DISPATCHES[number % len(DISPATCHES)]}), 201)
 
     def _refused(self, key: Json) -> None:
-        """What goes wrong with a key in an hour: what is malformed, what it may not do, and more than it may send."""
+        """The refusals of a key in an hour: malformed requests, missing scopes, and too many requests."""
         with self._bearing(key) as api:
             wrong: Sequence[Json] = ({"content": ""}, {"contents": "Low water"}, {"content": "x", "visibility": "ALL"})
             for body in wrong:

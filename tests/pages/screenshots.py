@@ -1,4 +1,4 @@
-"""`scripts/screenshots`: the pictures of the docs, from a server that holds what the tests of the pages look at."""
+"""`scripts/screenshots`: the pictures of the docs, from a server with the scenes of the tests of the pages."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""What nobody may find: looks for secrets in all that a server keeps, writes and sends."""
+"""Looks for secrets in everything that a server keeps, writes and sends."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -18,7 +18,7 @@ def found(server: LocalServer, secrets: Mapping[str, str], sent: Iterable[str], 
 
     Args:
         server: Its log, its data folder with the database in it, and the answers that it keeps for replays.
-        secrets: By what they are.
+        secrets: By their kinds.
         sent: The mails that it sent, without those that are to hold a secret.
         urls: All addresses that a browser asked for.
     """

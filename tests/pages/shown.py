@@ -12,10 +12,10 @@ class Shown:
     """A page as somebody sees it.
 
     Attributes:
-        path: Where it is; `{post}` stands for what the reader's `ids` name so.
+        path: Where it is; `{post}` stands for the id of that name in the reader's `ids`.
         reader: Who looks: a name of `Scenes`; "nobody" is not signed in.
-        status: What the page is answered with.
-        submitted: The page's own form is submitted first, as it stands, so that what it lacks is shown.
+        status: The status of the page.
+        submitted: The page's own form is submitted first, as it stands, so that its errors are shown.
     """
 
     path: str
@@ -27,7 +27,7 @@ class Shown:
         return f"{self.path} {'submitted ' if self.submitted else ''}{self.reader}"
 
     def address(self, scenes: Scenes) -> str:
-        """The path, with the ids of what the scenes hold: the reader's own, else those of `full`."""
+        """The path, with the ids of the scenes: the reader's own, else those of `full`."""
         reader = scenes.reader(self.reader) or scenes.full
         return self.path.format_map({**scenes.full.ids, **reader.ids})
 

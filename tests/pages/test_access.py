@@ -1,4 +1,4 @@
-"""Who gets a post's page, what all others are told, and what may be kept of it on the way."""
+"""Readers of a post's page, the answer to all others, and the caching of it on the way."""
 
 import httpx
 import pytest
@@ -25,7 +25,7 @@ def permalink(post: Json) -> str:
 
 
 def hung(people: dict[str, Actor], visibility: str) -> Json:
-    """A post of the author's; whoever is listed is on its allowlist."""
+    """A post of the author's; the listed accounts are on its allowlist."""
     post = publish(people["author"], SECRET, visibility=visibility)
     set_audience(people["author"], post, people["listed"])
     return post

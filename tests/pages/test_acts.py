@@ -1,4 +1,4 @@
-"""What a reader does in place: forms that need no script, lead back to where they stood, and say what went wrong."""
+"""A reader's acts in place: forms that need no script, lead back to where they stood, and show errors."""
 
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -36,7 +36,7 @@ def refused(answer: httpx.Response, status: int) -> Page:
 
 
 def offered(page: Page) -> dict[str, str]:
-    """What the buttons of the first bar say, and where each leads."""
+    """The labels of the buttons of the first bar, and their targets."""
     (bar, *_) = page.tree.css(".acts")
     return {
         " ".join((form.css_first("button span") or form).text().split()): form.attributes["action"] or ""

@@ -1,4 +1,4 @@
-"""The pages of one's own picture and cover, without script: sent, shown, refused, removed."""
+"""The pages of the caller's picture and cover, without script: sent, shown, refused, removed."""
 
 from pressroom.domains.moderation.actions import suspend_account
 from tests.api.actors import Actor, body_of, nobody

@@ -1,4 +1,4 @@
-"""Where a page of a list begins: what is no place is a 400 that names the parameter, on every page as in the API."""
+"""Where a page of a list begins: a bad place is a 400 that names the parameter, on every page as in the API."""
 
 import re
 from pathlib import Path
@@ -91,7 +91,7 @@ def named(who: Actor) -> dict[str, str]:
 
 
 def test_every_page_with_further_pages_is_tried() -> None:
-    """Templates that link to a further page: whoever adds one adds its line above."""
+    """Templates that link to a further page: a new one adds its line above."""
     templates = Path(pressroom.__file__).parent / "web/templates"
     paged = {
         str(path.relative_to(templates))

@@ -1,4 +1,4 @@
-"""Pages full of what is hostile, in a browser that would run it: nothing of it runs, and all of it is read."""
+"""Pages full of hostile texts, in a browser that would run them: nothing runs, and everything is read."""
 
 from collections.abc import Callable
 from pathlib import Path

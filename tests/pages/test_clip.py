@@ -1,4 +1,4 @@
-"""The page of a clip: who gets it, what it plays, what it says of itself."""
+"""The page of a clip: its readers, its player, its metadata."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The box in which people write: what it publishes, what it refuses and keeps, and what it shows beforehand."""
+"""The compose box: publishing, refusals that keep the input, and the preview."""
 
 import pytest
 
@@ -15,7 +15,7 @@ SETTINGS = ROOMY
 FILL = Command("UPDATE stored_media SET bytes = :size WHERE account_id = :account_id")
 POSTS = Query(int, "SELECT count(*) FROM posts WHERE account_id = :account_id")
 EMPTY: File = ("", b"", "application/octet-stream")
-"""What a browser sends of a file input that was left empty."""
+"""The part of a file input that was left empty."""
 
 
 def send(who: Actor, *files: File, to: str = "/", **texts: str | list[str]) -> tuple[int, str, Page]:
@@ -36,7 +36,7 @@ def latest(who: Actor) -> Json:
 
 
 def faults(page: Page) -> list[str]:
-    """What the summary of errors says."""
+    """The summary of errors."""
     return [node.text().strip() for node in page.tree.css("#errors li")]
 
 

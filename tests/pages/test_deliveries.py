@@ -48,7 +48,7 @@ def words(shown: Page, selector: str = "main") -> str:
 
 
 def sent(shown: Page, selector: str = "main form") -> dict[str, Any]:
-    """What a form of the page would send as it stands."""
+    """The fields of a form of the page as it stands."""
     fields: dict[str, Any] = {}
     for node in shown.tree.css(f"{selector} input"):
         name, kind = str(node.attributes["name"]), node.attributes.get("type")

@@ -1,4 +1,4 @@
-"""Every form: what is wrong is said beside its field, and what nobody should send does nothing."""
+"""Every form: errors stand beside their fields, and forged forms do nothing."""
 
 import re
 from collections.abc import Iterator
@@ -125,7 +125,7 @@ class Stage:
         return path.format_map({**ids, "username": self.ids["other"]} if path.startswith("/admin/") else ids)
 
     def good(self, path: str) -> Texts:
-        """What the form is sent when all is well."""
+        """The form's valid input."""
         return texts_of(LINES[path].good, self.ids)
 
     def close(self) -> None:
@@ -297,7 +297,7 @@ def test_sent_twice_at_once_it_acts_once(server: LocalServer, path: str) -> None
 
 
 def held(server: LocalServer) -> dict[str, Held]:
-    """What the database holds, but for what is counted of refusals."""
+    """The whole database, but for counts of refusals."""
     return {name: table for name, table in everything_held(server).items() if name not in COUNTED}
 
 
@@ -316,7 +316,7 @@ def invalid(page: Page) -> set[str]:
 
 
 def lost(page: Page, texts: Texts, secrets: Any) -> Iterator[str]:
-    """The fields that do not show again what was typed, or show what nobody may see."""
+    """The fields that do not show the typed value again, or show a secret."""
     for name, given in texts.items():
         for node in page.tree.css(f"[name='{name}']") if name.isidentifier() else ():
             shown = _shown(node)

@@ -77,7 +77,7 @@ def test_a_page(scenes: Scenes, open_tab: OpenTab, shown: Shown) -> None:
 
 
 def first_visit(tab: Tab, shown: Shown, scenes: Scenes) -> Iterator[str]:
-    """What is wrong with the page as it first comes: its status, what it costs, what moves."""
+    """The faults of the page as it first comes: its status, its cost, its motion."""
     answer = tab.page.goto(shown.address(scenes), wait_until="load")
     assert answer is not None
     if answer.status != shown.status:
@@ -90,7 +90,7 @@ def first_visit(tab: Tab, shown: Shown, scenes: Scenes) -> Iterator[str]:
 
 
 def next_visit(tab: Tab, shown: Shown, scenes: Scenes) -> Iterator[str]:
-    """What is wrong with what the page costs whoever has its files already."""
+    """The faults in the page's cost for a browser that has its files already."""
     tab.open("about:blank")
     tab.requests.clear()
     tab.open(shown.address(scenes))
@@ -99,7 +99,7 @@ def next_visit(tab: Tab, shown: Shown, scenes: Scenes) -> Iterator[str]:
 
 
 def submitted(page: Page, shown: Shown) -> Iterator[str]:
-    """What is wrong with how the page comes back when its form is sent without what it needs."""
+    """The faults of the page when its form is sent without its fields."""
     form = page.locator("main form:not([action*='logout'])").first
     with page.expect_navigation() as navigation:
         form.evaluate("form => { form.noValidate = true; form.requestSubmit() }")
@@ -111,7 +111,7 @@ def submitted(page: Page, shown: Shown) -> Iterator[str]:
 
 
 def looks(page: Page) -> Iterator[str]:
-    """What is wrong with how the page looks, in every window and colour."""
+    """The faults of the page's look, in every window and colour."""
     inspection = Inspection(page)
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 800})

@@ -32,7 +32,7 @@ def fetch(server: LocalServer, path: str, **headers: str) -> httpx.Response:
 
 
 def faults(node: ElementTree.Element, parts: dict[str, int]) -> Iterator[str]:
-    """What RFC 4287 forbids of a feed or an entry: each part as often as it has to be, with what it has to hold."""
+    """The rules of RFC 4287 for a feed or an entry: how often each part may stand, with which contents."""
     tags = [each.tag.removeprefix(ATOM) for each in node if each.tag != f"{ATOM}entry"]
     for part in {*tags, *parts}:
         if tags.count(part) != parts.get(part, 0):
@@ -91,7 +91,7 @@ def assert_json_feed_agrees(url: str, atom: ElementTree.Element) -> None:
 
 
 def counted(server: LocalServer, path: str, tag: str) -> tuple[httpx.Response, int]:
-    """The answer to whoever has a version of a feed, and how often the database was asked."""
+    """The answer to a client that has a version of a feed, and the number of statements."""
     db, reads = server.runtime.db, 0
     whole = db.read
 
@@ -109,7 +109,7 @@ def counted(server: LocalServer, path: str, tag: str) -> tuple[httpx.Response, i
 
 
 def feeds_of(author: Actor) -> dict[str, str]:
-    """A hub of the author, and the paths of the feeds that show what is published into it with #harbour."""
+    """A hub of the author, and the paths of the feeds that show its posts with #harbour."""
     slug = author.account.username.lower().replace("_", "-")
     body_of(author.web.post("/api/hubs", json={"name": "Hub", "slug": slug}), 201)
     return {

@@ -1,4 +1,4 @@
-"""What is wrong in a small window alone is found, though what was judged in a large one is not judged again."""
+"""Faults in a small window alone are found, though elements judged in a large one are not judged again."""
 
 from pathlib import Path
 

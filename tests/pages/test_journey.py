@@ -35,7 +35,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def mails() -> Iterator[MailServer]:
-    """Takes what the server mails."""
+    """Takes the server's mails."""
     mails = MailServer().start()
     yield mails
     mails.stop()
@@ -197,7 +197,7 @@ class Traveller:
         assert body_of(self.publish("Is anybody there?"), 401)["error"] == "API key revoked"
 
     def verified(self, since: int = 0) -> list[Received]:
-        """What the receiver got, all of it signed with the secret that is shown last."""
+        """The receiver's requests, all of them signed with the secret that is shown last."""
         received = self.receiver.received[since:]
         for each in received:
             verify(each.body, each.signature, self.secrets["signing secret"], now=self.server.clock.now() / SECOND)
@@ -221,7 +221,7 @@ STEPS: Final = (
 
 @pytest.mark.parametrize("way", HANDS)
 def test_the_whole_way(tmp_path: Path, chromium: Chromium, receiver: Receiver, mails: MailServer, way: str) -> None:
-    """Each step works, the browser complains of nothing, and what was shown once stands nowhere afterwards."""
+    """Each step works, the browser complains of nothing, and secrets shown once stand nowhere afterwards."""
     server = LocalServer(tmp_path, DEV=1, SMTP_URL=mails.url, MAIL_FROM="press@example.org").start()
     try:
         with chromium.tab(server.base_url, java_script_enabled=way != "no script") as tab:

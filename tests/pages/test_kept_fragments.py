@@ -1,4 +1,4 @@
-"""What is kept of pages is never shown when something has changed: a server that kept them answers like a new one."""
+"""Cached parts of pages are never shown after a change: a server with a cache answers like a new one."""
 
 from collections import Counter
 from collections.abc import Callable, Generator

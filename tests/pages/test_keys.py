@@ -58,7 +58,7 @@ def one(tree: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
 
 
 def filled(tree: LexborHTMLParser) -> dict[str, Any]:
-    """What the page's form would send as it stands."""
+    """The fields of the page's form as it stands."""
     form = one(tree, "main form")
     fields: dict[str, Any] = {}
     for node in form.css("input, textarea"):
@@ -246,11 +246,11 @@ class Waiting:
         self._version = str(part.attributes["data-version"])
 
     def asks(self) -> httpx.Response:
-        """What it is answered."""
+        """The answer to it."""
         return self._who.get(self._address, headers={"If-None-Match": f'"{self._version}"'})
 
     def changes(self) -> str:
-        """What it says once that has changed."""
+        """The text once that has changed."""
         assert wait_until(lambda: self.asks().status_code == 200)
         answer = self.asks()
         self._version = answer.headers["etag"].removeprefix("W/").strip('"')

@@ -12,7 +12,7 @@ from tests.pages.reader import Page, fetch, visit
 SETTINGS = ROOMY
 
 FEWEST = 60
-"""Addresses that there are to be found at least."""
+"""Addresses that must be found at least."""
 
 
 def town(actor: MakeActor) -> str:

@@ -1,4 +1,4 @@
-"""Pages that list posts: an account's, a hub's, a hashtag's. Each shows its reader what they may see, and no more."""
+"""Pages that list posts: an account's, a hub's, a hashtag's. Each shows its reader the visible posts, and no more."""
 
 import unicodedata
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Files of posts on the pages: what is shown of each state, from where, and with which words."""
+"""Files of posts on the pages: the picture of each state, its address, and its words."""
 
 from urllib.parse import urlsplit
 
@@ -303,7 +303,7 @@ def test_a_card_that_is_not_there_yet_leaves_nothing(alice: Actor) -> None:
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is asked of the database from now on."""
+    """The statements from now on."""
     asked: list[str] = []
     for kind, names in ((SqliteTx, ("one", "all")), (PostgresTx, ("one", "all"))):
         for name in names:

@@ -19,7 +19,7 @@ IMAGES = "[...document.querySelectorAll('.file img:not(.backdrop)')]"
 
 
 def read_down(tab: Tab) -> None:
-    """Goes down the page, so that what is loaded when it comes into sight is loaded."""
+    """Goes down the page, so that lazy pictures are loaded."""
     tab.page.evaluate("for (const each of document.images) each.loading = 'eager'")
     tab.wait("[...document.images].every(each => each.complete)")
 

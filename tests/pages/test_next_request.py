@@ -1,6 +1,6 @@
-"""Nothing that is kept outlives a change: whoever asks after the answer to a change sees it, while others ask on.
+"""No cache outlives a change: a request after the answer to a change sees it, while others ask on.
 
-The list of what is kept is in docs/architecture.md#what-is-kept. What a page is made of, one change at a time, is in
+The list of caches is in docs/architecture.md#caches. The parts of a page, one change at a time, are in
 tests/pages/test_kept_fragments.py.
 """
 
@@ -124,5 +124,5 @@ def test_an_ended_session(twins: Twins) -> None:
 
 
 def who_am_i(server: LocalServer, **credential: str) -> int:
-    """The status for whoever bears this."""
+    """The status for a client with this cookie."""
     return nobody.get(f"{server.base_url}/api/auth/me", headers=credential).status_code

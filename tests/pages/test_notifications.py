@@ -1,4 +1,4 @@
-"""The page of notifications: what is unread first, with words and a link for each; what cannot be seen stays unseen."""
+"""The page of notifications: unread ones first, with words and a link for each; hidden ones stay hidden."""
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -43,7 +43,7 @@ def mention(author: Actor, whom: Actor, words: str = "see this", **fields: objec
 
 
 def counted(tree: LexborHTMLParser) -> str | None:
-    """What the header says is unread; None when it says nothing."""
+    """The unread count in the header; None when there is none."""
     node = tree.css_first(UNREAD)
     return node.text() if node else None
 

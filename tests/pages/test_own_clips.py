@@ -1,4 +1,4 @@
-"""The pages of one's own clips and posts: published, edited, given readers and deleted, without script."""
+"""The pages of the caller's clips and posts: published, edited, given readers and deleted, without script."""
 
 from urllib.parse import quote
 

@@ -1,4 +1,4 @@
-"""What one saved, one's hubs, and who follows whom: the JSON routes and the pages over them."""
+"""Saved posts, hubs, followers and followed accounts: the JSON routes and the pages over them."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def asks(who: Actor, path: str, owner: Actor) -> list[str]:
 
 
 def make_private(who: Actor) -> None:
-    """From now on whoever follows the account waits."""
+    """From now on followers of the account wait."""
     body_of(who.web.patch("/api/auth/me", json={"isPrivate": True}))
 
 

@@ -1,4 +1,4 @@
-"""What a post's own page shows."""
+"""The page of a post."""
 
 import pytest
 

@@ -51,11 +51,11 @@ FORBIDDING = {
     "frame-ancestors": ["'none'"],
     "form-action": ["'self'"],
 }
-"""What the policy of every page says."""
+"""The policy of every page."""
 
 
 def site(who: Actor) -> Known:
-    """Addresses of every kind of page, by route: what is there, what was, what is not for all, what never was."""
+    """Addresses of every kind of page, by route: existing, deleted, hidden and unknown ones."""
     name = who.account.username
     public, private, gone = (
         publish(who, f"#{name}", visibility=each)["id"] for each in ("PUBLIC", "PRIVATE", "PUBLIC")
@@ -114,12 +114,12 @@ def policy(answer: httpx.Response) -> dict[str, list[str]]:
 
 
 def is_scriptless(path: str, answer: httpx.Response) -> bool:
-    """Whether an answer may load no script: pages for reading, for whoever is signed out, and pages of errors."""
+    """Whether an answer may load no script: pages for reading, for signed-out visitors, and pages of errors."""
     return path in READING and ("cookie" not in answer.request.headers or answer.status_code != 200)
 
 
 COMPOSING = {"/", "/clips"}
-"""Pages that show files before they are sent, to whoever is signed in."""
+"""Pages that show files before they are sent, to signed-in readers."""
 
 
 def check_policy(path: str, answer: httpx.Response) -> None:

@@ -1,4 +1,4 @@
-"""What a page tells those who preview links, and those who embed: of PUBLIC posts alone."""
+"""A page's metadata for link previews and embeds: of PUBLIC posts alone."""
 
 from collections.abc import Callable
 from urllib.parse import quote
@@ -29,7 +29,7 @@ def embedded(server: LocalServer, url: str, more: str = "") -> httpx.Response:
 
 
 def open_graph(page: Page) -> dict[str, str]:
-    """What the page says in Open Graph's words."""
+    """The page's Open Graph metadata."""
     return {name: value for name, value in page.meta.items() if ":" in name}
 
 

@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Two pictures on the disk of whoever writes."""
+    """Two pictures on the author's disk."""
     paths = [tmp_path / "fox.png", tmp_path / "heron.png"]
     for path, (_, data, _) in zip(paths, (SMALL, SMALLER), strict=True):
         path.write_bytes(data)
@@ -47,7 +47,7 @@ def open_part(page: Page, name: str) -> None:
 
 
 def choose(page: Page, files: list[Path], *, script: bool) -> None:
-    """Chooses two pictures, the heron first, and says what they show."""
+    """Chooses two pictures, the heron first, and describes them."""
     open_part(page, "Pictures and videos")
     if not script:
         for row, (path, words) in enumerate(zip(reversed(files), ("A heron", "A fox"), strict=True)):

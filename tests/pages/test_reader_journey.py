@@ -21,7 +21,7 @@ pytestmark = [needs_chromium, one_engine, pytest.mark.timeout(120)]
 
 
 class Reader:
-    """Somebody with a tab of their own, and what they do in it."""
+    """Somebody with a tab of their own, and their acts in it."""
 
     def __init__(self, who: Actor, tab: Tab, *, script: bool) -> None:
         self.who = who

@@ -46,7 +46,7 @@ def at_present(server: LocalServer) -> None:
 
 
 class Shown:
-    """The page of a new endpoint's secret, and what can be copied from it by its name."""
+    """The page of a new endpoint's secret, and the code to copy from it by its name."""
 
     def __init__(self, owner: Actor, url: str) -> None:
         path = path_of(owner.record.id, "new")

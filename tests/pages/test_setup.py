@@ -1,4 +1,4 @@
-"""The first account of an installation: made once, by whoever has the link that the server printed."""
+"""The first account of an installation: made once, by the owner of the link that the server printed."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ def server(local_server: Callable[..., LocalServer], engine_settings: dict[str, 
 
 
 def printed_token(server: LocalServer, capsys: pytest.CaptureFixture[str]) -> str:
-    """The token in what a start prints."""
+    """The token in the output of a start."""
     server.clock.advance(1)
     server.run(_announce(server.runtime))
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "/setup" in line]

@@ -23,7 +23,7 @@ from tests.pages.reader import Page, visit
 SETTINGS = ROOMY
 
 TextsBySelector = dict[str, str]
-"""What must be read in an element of the page, by its selector."""
+"""The expected text of an element of the page, by its selector."""
 
 CALL: Final = Command("UPDATE accounts SET display_name = :name WHERE id = :id")
 
@@ -129,7 +129,7 @@ class Wall:
         return f"/post/{self.made(path, {'content': content})['id']}"
 
     def parts(self, within: str) -> TextsBySelector:
-        """What a post shows of itself, whole."""
+        """The texts of a post, whole."""
         return {
             f"{within} .who .name": self.short(100),
             f"{within} .question": self.short(300),
@@ -141,7 +141,7 @@ class Wall:
         }
 
     def described(self) -> Iterator[tuple[str, dict[tuple[str, str], str]]]:
-        """Every page that shows some of it in attributes: what they hold, by the element's selector and their name."""
+        """Every page that shows some of it in attributes: their values, by the element's selector and their name."""
         alt, slug = self.short(1_500), self.author.account.username
         files = {(".file > img:not(.backdrop)", "alt"): alt, (".file > video", "aria-label"): alt}
         path, url = self.linked
@@ -157,7 +157,7 @@ class Wall:
         yield self.filmed, {**names, ".text": self.short(2_200), "h1 bdi": self.short(100)}
 
     def pages(self) -> Iterator[tuple[str, Actor | None, TextsBySelector]]:
-        """Every page that shows some of it, to whom, and what is read there."""
+        """Every page that shows some of it, its reader, and the expected text."""
         slug, name, label, longest = self.author.account.username, self.short(100), self.name(60), self.short(500)
         comment = {".comment .text": longest, ".comment .name": name, ".comment .via bdi": label}
         banner = {"h1 bdi": name, ".banner .text": longest}
@@ -179,12 +179,12 @@ def _normalised(url: str) -> bool:
 
 
 def is_or_begins(shown: str, written: str) -> bool:
-    """Whether it is what was written, or its beginning as lists show it."""
+    """Whether it is the written text, or its beginning as lists show it."""
     return shown == written or (shown.endswith("…") and len(shown) > 100 and written.startswith(shown[:-1]))
 
 
 def says(shown: str, written: str) -> bool:
-    """Whether a title or summary is what was written, on one line and perhaps cut short."""
+    """Whether a title or summary is the written text, on one line and perhaps cut short."""
     whole, read = " ".join(written.split()), " ".join(shown.split())
     return read == whole or (read.endswith("…") and len(read) > 20 and whole.startswith(read[:-1]))
 
@@ -228,7 +228,7 @@ def test_descriptions_of_files_and_links_are_text(actor: MakeActor, words: str) 
 
 
 def check_clip(wall: Wall, page: Page) -> None:
-    """What the head of the clip's page says of it."""
+    """The metadata in the head of the clip's page."""
     name, (title,) = wall.short(100), page.texts("head > title")
     assert says(title.removeprefix(f'{name}: "').removesuffix('"'), wall.short(2_200))
     assert page.meta["og:title"] == title
@@ -236,7 +236,7 @@ def check_clip(wall: Wall, page: Page) -> None:
 
 
 def check_head(wall: Wall, page: Page) -> None:
-    """What the head of the post's page says of it, in full and in its place."""
+    """The metadata in the head of the post's page, in full and in its place."""
     name, (title,) = wall.short(100), page.texts("head > title")
     assert MARKER not in title
     assert title.startswith(f'{name}: "')

@@ -1,4 +1,4 @@
-"""What was just done is told above what is read: to its reader, and to nobody who is signed out."""
+"""A notice of the last change stands above the content: for its reader, and for no signed-out visitor."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What was typed stays, with script: in the form of a reply, and after the sign-in when a session ended meanwhile."""
+"""Typed text stays, with script: in the form of a reply, and after the sign-in when a session ended meanwhile."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit

@@ -1,4 +1,4 @@
-"""What somebody is told in the browser while files are on their way: how much has gone, and what stopped them."""
+"""Messages in the browser while files are on their way: the progress, and the cause of a stop."""
 
 import re
 from collections.abc import Generator, Iterator
@@ -30,7 +30,7 @@ SET_STORED: Final = Command(
     " SET bytes = :bytes"
 )
 PATIENCE: Final = 60_000
-"""Milliseconds to wait for what is told."""
+"""Milliseconds to wait for a message."""
 
 WORDS: Final = "[data-upload-words]"
 GOING: Final = re.compile(r"Sending… [1-9]\d? %")
@@ -53,7 +53,7 @@ def alice(server: LocalServer) -> Iterator[Actor]:
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    """A picture on the disk of whoever writes."""
+    """A picture on the author's disk."""
     path = tmp_path / "large.png"
     path.write_bytes(picture()[1] + bytes(BYTES))
     return path

@@ -30,7 +30,7 @@ def permalink(post: Json) -> str:
 
 
 def views(server: LocalServer, post: Json) -> int:
-    """What is written down of a PUBLIC post."""
+    """The stored views of a PUBLIC post."""
     return int(body_of(nobody.get(f"{server.base_url}/api/posts/{post['id']}"))["stats"]["views"])
 
 
@@ -42,7 +42,7 @@ def opened(server: LocalServer, post: Json, times: int = 1, reader: Actor | None
 
 
 def written(server: LocalServer, post: Json) -> int:
-    """What is written down after what waits has been."""
+    """The stored views after a flush."""
     server.run(server.runtime.views.flush())
     return views(server, post)
 
@@ -225,7 +225,7 @@ async def nothing(_tx: Tx) -> None:
 
 
 async def cut_off(runtime: Runtime, turns: int) -> None:
-    """A flush that is cancelled on its way, as the stop of the schedule does; what it began comes to its end."""
+    """A flush that is cancelled on its way, as the stop of the schedule does; its write comes to its end."""
     before = asyncio.all_tasks()
     flush = asyncio.ensure_future(runtime.views.flush())
     for _ in range(turns):

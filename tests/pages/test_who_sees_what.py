@@ -1,4 +1,4 @@
-"""Every visibility, every reader, every page: a word is shown to whoever may see its post, and to nobody else.
+"""Every visibility, every reader, every page: a word is shown to readers of its post, and to nobody else.
 
 All posts are PUBLIC at first, so that everybody is told of them and opens them, and are narrowed afterwards.
 """
@@ -56,7 +56,7 @@ FOR_ANYBODY: Final = {
     "feed of the tag": "/tag/{tag}/feed.atom",
     "oEmbed": "/oembed?url={link}",
 }
-"""What shows PUBLIC posts alone, whoever asks."""
+"""Pages of PUBLIC posts alone, for every reader."""
 
 FOR_THE_SIGNED_IN: Final = {
     "notifications": "/notifications",
@@ -65,7 +65,7 @@ FOR_THE_SIGNED_IN: Final = {
     "saved as JSON": "/api/saved?limit=100",
     "notifications as JSON": "/api/notifications?limit=100",
 }
-"""What shows a reader what they were told of, and what they bounced or saved while it was PUBLIC."""
+"""Pages of a reader's notifications, bounces and saves, made while the post was PUBLIC."""
 
 FOR_THE_AUTHOR: Final = {
     "own posts": "/",
@@ -191,7 +191,7 @@ def word(visibility: str) -> str:
 
 
 def clip_word(visibility: str) -> str:
-    """What is said of the clip of a visibility, and nowhere else."""
+    """The words of the clip of a visibility, which stand nowhere else."""
     return f"film{visibility.lower()}film"
 
 
@@ -340,7 +340,7 @@ def test_own_comment_can_be_edited_while_its_post_is_visible(world: World, visib
         comment = world.comments[visibility, getattr(world, reader).account.username]
         for act in ("edit", "delete"):
             found = {each for each in READERS if world.web(each).get(f"/comment/{comment}/{act}").status_code == 200}
-            # One's own words can be taken back for good; and by whoever wrote the post.
+            # The author's words can be taken back for good; and by the author of the post.
             assert found == ({reader, "author"} if act == "delete" else {reader} & SEES[visibility]), (reader, act)
 
 

@@ -1,4 +1,4 @@
-"""A browser without script, as far as pages need one: cookies, forms, and what a page says."""
+"""A browser without script, as far as pages need one: cookies, forms, and the text of a page."""
 
 from http.cookies import SimpleCookie
 from typing import Any
@@ -65,7 +65,7 @@ def one(tree: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
 
 
 def words(answer: httpx.Response | LexborHTMLParser, selector: str = "main") -> str:
-    """What a part of a page says."""
+    """The text of a part of a page."""
     tree = LexborHTMLParser(answer.text) if isinstance(answer, httpx.Response) else answer
     return " ".join(one(tree, selector).text(separator=" ").split())
 

@@ -35,12 +35,12 @@ class Poster(msgspec.Struct):
 
 
 def title(post: Json) -> str | None:
-    """What the card of a post is called."""
+    """The title of a post's card."""
     return post["linkPreview"] and post["linkPreview"]["title"]
 
 
 def status(server: LocalServer, url: str) -> str | None:
-    """What is known of a page."""
+    """The stored state of a page."""
     return next(iter(rows(server, CARD, url=url)), None)
 
 
@@ -50,12 +50,12 @@ def waits(server: LocalServer, url: str) -> bool:
 
 
 def begin_and_die(server: LocalServer, url: str, until: int) -> None:
-    """Leaves what a process leaves that is killed while it fetches a page, leased until then (milliseconds)."""
+    """Leaves the state of a process that is killed while it fetches a page, leased until then (milliseconds)."""
     server.run(server.runtime.db.transact(lambda tx: tx.run(BEGIN, url=url, until=until)))
 
 
 def shown(reader: Actor, post: Json) -> str | None:
-    """What the card of a post is called now."""
+    """The present title of a post's card."""
     return title(body_of(reader.web.get(f"/api/posts/{post['id']}")))
 
 

@@ -1,4 +1,4 @@
-"""Which posts bear which card, and what a card is (docs/previews.md)."""
+"""Posts and their cards, and the contents of a card (docs/previews.md)."""
 
 import io
 from typing import Any
@@ -32,7 +32,7 @@ def introduce(site: Site, *paths: str) -> None:
 
 
 def title(post: Json) -> str | None:
-    """What the card of a post is called."""
+    """The title of a post's card."""
     return post["linkPreview"] and post["linkPreview"]["title"]
 
 

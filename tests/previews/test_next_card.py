@@ -20,7 +20,7 @@ VERSIONS = 6
 
 
 def test_a_card_that_was_fetched_anew(twins: Twins, site: Site) -> None:
-    """The first fetch fails, and is not repeated for ten minutes; what the others bring is good for a day."""
+    """The first fetch fails, and is not repeated for ten minutes; the others' result is good for a day."""
     url, alice = site.url("/a"), Actor(twins[0])
     post = publish(alice, url)
     body, bearer = {"content": url}, {"Authorization": f"Bearer {alice.key}"}

@@ -1,4 +1,4 @@
-"""What this server lacks is not remembered as a failure of a page (docs/previews.md#fetching)."""
+"""A fault of this server is not remembered as a failure of a page (docs/previews.md#fetching)."""
 
 import errno
 from collections.abc import Callable

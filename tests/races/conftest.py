@@ -1,4 +1,4 @@
-"""What the races have in common: a running server, on each engine, whose limits are out of the way."""
+"""Shared fixtures of the races: a running server, on each engine, whose limits are out of the way."""
 
 from collections.abc import Callable
 

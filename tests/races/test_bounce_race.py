@@ -126,5 +126,5 @@ def test_profile_edits_at_once_do_not_wait_in_a_circle(race_server: MakeServer) 
 
     assert status_counts(at_once(edits)) == {200: 16}
     if "DATABASE_URL" in server.settings:
-        server.stop()  # a connection that ends tells what it came to
+        server.stop()  # a connection that ends reports its statistics
         assert rows(server, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]

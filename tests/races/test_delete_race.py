@@ -1,4 +1,4 @@
-"""Posts edited and deleted while others use them: each change once, and nothing is attached to what is gone."""
+"""Posts edited and deleted while others use them: each change once, and nothing is attached to a deleted post."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -203,7 +203,7 @@ async def delete_amidst_openings(
 async def use_until_gone(requests: Sequence[Request], deletion: Request) -> tuple[list[Reply], list[Reply]]:
     """Sends each request again and again over a connection of its own, and the deletion in the midst of them.
 
-    The answers to what was sent before the deletion was acknowledged, and to what was sent after.
+    The answers to requests before the deletion was acknowledged, and to those after.
     """
     early: list[Reply] = []
     late: list[Reply] = []

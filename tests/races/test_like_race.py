@@ -1,4 +1,4 @@
-"""Likes at the same moment: an account likes a post once, and what is counted is what stands."""
+"""Likes at the same moment: an account likes a post once, and the counter equals the rows."""
 
 from collections.abc import Callable
 

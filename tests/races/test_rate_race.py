@@ -96,7 +96,7 @@ def test_without_redis_no_keyed_request_passes(process_server: MakeServer, morta
 
 
 def assert_60_admitted(answers: list[Reply]) -> None:
-    """60 answers are 200 and the others 429; those admitted were told of 59, 58, … 0 requests left."""
+    """60 answers are 200 and the others 429; the admitted ones have 59, 58, … 0 requests left."""
     assert Counter(answer.status for answer in answers) == {200: 60, 429: AT_ONCE - 60}
     left = [int(answer.headers["x-ratelimit-remaining"]) for answer in answers if answer.status == 200]
     assert sorted(left) == list(range(60))

@@ -38,7 +38,7 @@ def server(race_server: MakeServer) -> ServerProcess:
 
 
 def test_fifty_copies_of_any_write_have_one_effect(server: ServerProcess) -> None:
-    """What fifty copies leave behind is what one leaves, in every table."""
+    """Fifty copies leave the same rows as one, in every table."""
     for n, (name, prepare) in enumerate(WRITES.items()):
         changes: list[dict[str, int]] = []
         for copies in (1, COPIES):

@@ -64,7 +64,7 @@ def servers(
 
 
 def assert_one(answers: list[Reply], servers: list[ServerProcess]) -> None:
-    """One of the sign-ins passed; the others heard what a wrong password hears."""
+    """One of the sign-ins passed; the others got the answer to a wrong password."""
     assert Counter(answer.status for answer in answers) == {200: 1, 401: AT_ONCE - 1}
     assert {answer.json()["error"] for answer in answers if answer.status == 401} == {"Invalid credentials"}
     assert count(servers[0], "sessions") == 2, "the sign-up's, and one more"

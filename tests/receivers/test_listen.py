@@ -37,7 +37,7 @@ except SettingError as error:
 
 
 class Listening:
-    """A listener's process, and what it has printed. `limits` are constants of the module under other values."""
+    """A listener's process, and its output. `limits` are constants of the module under other values."""
 
     def __init__(
         self,

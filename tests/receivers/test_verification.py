@@ -140,7 +140,7 @@ def test_a_malformed_header(header: str, reason: str) -> None:
 
 def test_a_header_that_is_not_a_string() -> None:
     for header in (HEADER.encode(), 7, [HEADER], b""):
-        assert "not a string" in refused(header)  # pyright: ignore[reportArgumentType] — what a framework may hand on
+        assert "not a string" in refused(header)  # pyright: ignore[reportArgumentType] — frameworks may hand it on
 
 
 @pytest.mark.parametrize("secrets", ["", " ", [], [""], [SECRET, ""], SECRET.encode(), [None], [SECRET.encode()]])

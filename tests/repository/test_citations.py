@@ -16,7 +16,7 @@ NO_DOCUMENTS = re.compile(r"\b(?:SPEC|CONTRACT|DESIGN)(?:\.md|,|\)| \d|:|\b(?= s
 
 
 def files() -> Iterator[Path]:
-    """Every file that we wrote; what is vendored cites nothing of ours."""
+    """Every file of our own; vendored ones cite nothing of ours."""
     for path in [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]:
         parts = path.relative_to(ROOT).parts
         if path.is_file() and path.suffix in TEXT and not {"vendor", "node_modules", "out"} & set(parts):
@@ -31,7 +31,7 @@ def headings(page: Path) -> set[str]:
 
 
 def missing(found: re.Match[str], file: Path, page: Path) -> str | None:
-    """What a citation or link lacks; None when it leads somewhere."""
+    """The missing target of a citation or link; None when it leads somewhere."""
     if not page.is_file():
         return f"{file.relative_to(ROOT)} cites {found[0]}: there is no such page"
     if found["heading"] is not None and found["heading"] not in headings(page):

@@ -1,4 +1,4 @@
-"""The docs say what is so: what the code has and they lack fails here."""
+"""The docs are complete: settings, commands and events of the code that they lack fail here."""
 
 import importlib.util
 import re

@@ -1,4 +1,4 @@
-"""What the code uses of a library beneath its documented interface: still there, and pinned to a minor version.
+"""The private names of libraries that the code uses: still there, and pinned to a minor version.
 
 Such a name may go, or come to mean something else, in any release. When a test here fails after an upgrade, look at
 what took the name's place before you raise the pin.

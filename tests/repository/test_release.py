@@ -35,7 +35,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def installed() -> Iterator[Path]:
-    """An environment outside the source tree, which everybody may read, with what the server needs but not itself."""
+    """An environment outside the source tree, readable by everybody, with the server's dependencies but not itself."""
     with tempfile.TemporaryDirectory(prefix="pressroom-release-") as name:
         folder = Path(name)
         folder.chmod(0o755)

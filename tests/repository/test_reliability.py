@@ -12,7 +12,7 @@ PAGE = TESTS.parent / "docs" / "reliability.md"
 
 
 def faults() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Each call of `observe`: where it is, and what the names of its rows look like."""
+    """Each call of `observe`: its place, and the pattern of its rows' names."""
     for path in sorted(TESTS.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         for node in ast.walk(tree):
@@ -21,7 +21,7 @@ def faults() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 def pattern(name: ast.expr, module: ast.Module) -> re.Pattern[str]:
-    """What a literal or an f-string may say; a name stands for any text of its module."""
+    """The possible texts of a literal or an f-string; a name stands for any text of its module."""
     match name:
         case ast.Constant(value=str(text)):
             return re.compile(re.escape(text))

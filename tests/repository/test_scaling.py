@@ -1,4 +1,4 @@
-"""docs/scaling.md is what its calculator makes of the costs in docs/performance.md."""
+"""docs/scaling.md equals its calculator's result for the costs in docs/performance.md."""
 
 from pathlib import Path
 

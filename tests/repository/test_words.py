@@ -25,7 +25,7 @@ OLD: dict[str, str] = {
     rf"\b(?!no\b|any\b){_OF} means\b(?! of\b)|\b[Mm]eans of (?:a|the) route": "services",
     rf"\b{_OF} standing\b": "status, health",
 }
-"""What is not said any more, and what is said instead."""
+"""Words of an earlier vocabulary, and the present ones."""
 
 
 def spoken(path: Path) -> Iterator[tuple[int, str]]:

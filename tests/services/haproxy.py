@@ -80,11 +80,11 @@ class HAProxy(Server):
 
     @property
     def url(self) -> str:
-        """The address of what it serves."""
+        """The address that it serves."""
         return f"http://127.0.0.1:{self.port}"
 
     def admin(self, command: str) -> str:
-        """Return what it answers to a command: `show servers state`, `set server pressroom/node0 state drain`."""
+        """Return its answer to a command: `show servers state`, `set server pressroom/node0 state drain`."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(DEADLINE)
             connection.connect(str(self._socket))

@@ -19,7 +19,7 @@ def installed() -> Path | None:
 
 
 def within_reach(installation: Path) -> bool:
-    """Tell whether any account can run the programs and read what they need."""
+    """Tell whether any account can run the programs and read their files."""
     samples = (installation / "bin" / "postgres", installation / "share" / "postgresql" / "postgres.bki")
     return all(open_to_all(sample) for sample in samples)
 

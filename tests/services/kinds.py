@@ -1,4 +1,4 @@
-"""What the tests of the servers themselves have in common."""
+"""Shared fixtures of the tests of the servers themselves."""
 
 import asyncio
 

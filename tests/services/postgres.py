@@ -180,7 +180,7 @@ def _quoted(name: str) -> str:
 
 
 def run_program(command: list[str], account: Account | None = None) -> str:
-    """Run one of PostgreSQL's programs, as an account; returns what it printed."""
+    """Run one of PostgreSQL's programs, as an account; return its output."""
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,

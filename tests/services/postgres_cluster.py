@@ -45,7 +45,7 @@ class PostgresNode(PostgresServer):
         self.query("SELECT pg_reload_conf()")
 
     def query(self, statement: str) -> str:
-        """Return what a statement yields, as text."""
+        """Return the result of a statement, as text."""
         options = ["--no-psqlrc", "--no-password", "--tuples-only", "--no-align", "--dbname", self.url]
         return run_program([str(self._binaries / "psql"), *options, "--command", statement]).strip()
 
@@ -111,7 +111,7 @@ class PostgresNode(PostgresServer):
             return []
 
     def _remove_shared_memory(self) -> None:
-        """Free what a killed server leaves with the system until it starts again, should it never do so."""
+        """Free the system's resources of a killed server until it starts again, should it never do so."""
         words = (self._data / "postmaster.pid").read_text().splitlines()[6].split()
         ctypes.CDLL(None).shmctl(int(words[1]), IPC_RMID, None)
 
@@ -166,7 +166,7 @@ class PostgresCluster:
         return several_hosts([node.port for node in self.nodes], database)
 
     def wait_for_standbys(self) -> None:
-        """Return when every standby receives what the primary writes."""
+        """Return when every standby receives the primary's log."""
         statement = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"
         if not wait_until(lambda: int(self.primary.query(statement)) >= len(self.standbys)):
             raise RuntimeError("a standby does not follow its primary")

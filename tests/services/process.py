@@ -37,7 +37,7 @@ class Lease:
         fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def read(self) -> str:
-        """Return what the server's starter noted, or an empty text."""
+        """Return the notes of the server's starter, or an empty text."""
         return os.pread(self._file, 4096, 0).decode()
 
     def note(self, text: str) -> None:

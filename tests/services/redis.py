@@ -59,7 +59,7 @@ class RedisServer(Server):
             client.flushall()
 
     def _options(self) -> dict[str, str]:
-        """What the server is told, by the names of its own settings."""
+        """The server's settings, by their names."""
         return {
             "bind": "127.0.0.1",
             "port": str(self.port),
@@ -69,7 +69,7 @@ class RedisServer(Server):
         }
 
     def _more_words(self) -> list[str]:
-        """What else it is told, as on its command line."""
+        """Further settings, as on its command line."""
         return []
 
     def _spawn(self) -> GuardedProcess:

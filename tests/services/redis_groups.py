@@ -66,7 +66,7 @@ class FileWatch:
             while not self._over.wait(0.01):
                 now = time.monotonic()
                 try:
-                    # While a sync lasts the server may answer before it writes: what it holds back is in its buffer.
+                    # While a sync lasts the server may answer before it writes: the rest is in its buffer.
                     if client.info("persistence")["aof_buffer_length"] == 0:
                         self._sizes.append((now, self._server.file.stat().st_size))
                 except redis.ConnectionError:
@@ -74,7 +74,7 @@ class FileWatch:
 
 
 class FollowingServer(RedisServer):
-    """A server that is told of another, the primary."""
+    """A replica of another server, the primary."""
 
     def __init__(self, folder: Path, lease: Lease, primary_port: int = 0) -> None:
         """Describe a server without starting it."""
@@ -83,7 +83,7 @@ class FollowingServer(RedisServer):
 
     @classmethod
     def of(cls, primary: RedisServer, folder: Path) -> Self:
-        """Start a server that is told of `primary`, with its log in `folder`."""
+        """Start a replica of `primary`, with its log in `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
         return cls(folder, Lease(folder / "redis.lease"), primary.port)._begin()
 
@@ -139,7 +139,7 @@ class SentinelGroup:
 
 
 class ClusterNode(RedisServer):
-    """A node of a cluster that serves what it can when others are away. Keeps its data."""
+    """A node of a cluster that serves its own slots when others are away. Keeps its data."""
 
     def _free_port(self) -> int:
         while (port := super()._free_port()) > NODE_PORTS:

@@ -1,4 +1,4 @@
-"""A real S3 server for tests, across real sockets: moto's, which keeps what it is given in memory."""
+"""A real S3 server for tests, across real sockets: moto's, which keeps objects in memory."""
 
 import importlib.util
 import signal
@@ -62,7 +62,7 @@ class S3Server(Server):
                 for each in psutil.Process(pid).net_connections("tcp4")
             )
             if listening:
-                # The first answer takes a second or two: the server loads what it is made of.
+                # The first answer takes a second or two: the server loads its modules.
                 httpx.get(f"{self.url}/moto-api/data.json", timeout=20).raise_for_status()
         except (psutil.Error, httpx.HTTPError):
             return False

@@ -1,4 +1,4 @@
-"""What the PostgreSQL and the Redis server have in common: life, death and a port that stays the same."""
+"""Shared code of the PostgreSQL and the Redis server: life, death and a port that stays the same."""
 
 import abc
 import signal
@@ -52,7 +52,7 @@ class Server(abc.ABC):
 
     @abc.abstractmethod
     def _remove_data(self) -> None:
-        """Remove what the server stored."""
+        """Remove the server's data."""
 
     @property
     def pid(self) -> int:

@@ -39,7 +39,7 @@ class Link:
         Args:
             kind: as Toxiproxy calls it.
             share: of the connections made from now on that have it, 0 to 1.
-            upstream: it works on what the client sends, rather than on what the server answers.
+            upstream: it works on the client's bytes, rather than on the server's.
             attributes: as Toxiproxy calls them: `latency=5_000` (ms), `timeout=0` (ms), `bytes=100`.
         """
         stream = "upstream" if upstream else "downstream"

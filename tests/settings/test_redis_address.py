@@ -1,4 +1,4 @@
-"""Addresses of Redis: what they mean, and what is refused."""
+"""Addresses of Redis: their parts, and refused ones."""
 
 import pytest
 

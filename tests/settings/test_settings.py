@@ -1,4 +1,4 @@
-"""Settings: where they come from, what they default to, what they refuse."""
+"""Settings: their sources, defaults and refusals."""
 
 from pathlib import Path
 

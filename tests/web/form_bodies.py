@@ -67,7 +67,7 @@ def seen(form: Form) -> Seen:
 
 
 def field_errors(folder: Path, body: bytes, rules: FormRules = RULES) -> list[tuple[str, Code]]:
-    """Where and what is wrong with a form, whether it was refused as a whole or read to its end."""
+    """The places and faults of a form, whether it was refused as a whole or read to its end."""
     try:
         found = seen(read(folder, body, rules=rules))[2]
     except Invalid as refusal:

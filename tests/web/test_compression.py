@@ -1,4 +1,4 @@
-"""What is compressed, for whom, and what never is."""
+"""Compressed responses, their clients, and responses that never are."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""What is kept of pages: within bounds, and under all that decides how it looks."""
+"""Cached parts of pages: within bounds, and under everything that decides their look."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from pressroom.web.fragments import LARGEST, Fragments, Kept, SentPages
 
 
 class Made(msgspec.Struct):
-    """What a fragment is made of."""
+    """The values of a fragment."""
 
     text: str
     count: int = 0

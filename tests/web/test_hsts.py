@@ -1,4 +1,4 @@
-"""Browsers are told to keep to https where the base address says so."""
+"""Browsers keep to https where the base address says so."""
 
 from collections.abc import Callable
 

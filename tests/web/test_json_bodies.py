@@ -37,7 +37,7 @@ BODIES = declared()
 
 
 def outcome(kind: type[msgspec.Struct], raw: bytes) -> object:
-    """The struct, or the fields and codes of what is wrong."""
+    """The struct, or the fields and codes of the errors."""
     try:
         return decode(kind, raw, [], NOW)
     except Invalid as refusal:

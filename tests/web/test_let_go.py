@@ -1,4 +1,4 @@
-"""What a request leaves behind: an error that stands as a constant holds nothing of those that raised it."""
+"""No request leaks: an error that stands as a constant holds nothing of those that raised it."""
 
 import sys
 from collections.abc import Iterator

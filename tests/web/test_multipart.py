@@ -1,4 +1,4 @@
-"""Forms as clients send them and as nobody should: what is kept, and what is said."""
+"""Forms as clients send them and as nobody should: the parts kept, and the errors."""
 
 from pathlib import Path
 

@@ -14,14 +14,14 @@ __all__ = ["server"]
 
 SOURCE = Path(pressroom.__file__).parent
 PAGES = "login|signup|settings|notifications|saved|hubs|follows|admin|forgot|reset|verify|docs|openapi"
-"""What the addresses of pages begin with, those included that do not exist yet."""
+"""The beginnings of the addresses of pages, those included that do not exist yet."""
 
 SHOWN_WHEN_THERE = {"sections.html"}
 """Templates whose addresses are shown only when there is such a page."""
 
 VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 MARKUP = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-"""What a template fills in, and the rest that is not shown."""
+"""The parts that a template fills in, and the rest that is not shown."""
 
 NAMED = re.compile(rf"(?<![\w/.:…{{}}])(/(?:{PAGES})(?:[/.][\w./{{}}-]*)?)(?![\w-])")
 

@@ -1,4 +1,4 @@
-"""Readers that stall, hang up or take their time: what they hold of the server, and who is served beside them."""
+"""Readers that stall, hang up or take their time: their cost for the server, and the service beside them."""
 
 import contextlib
 import os
@@ -81,7 +81,7 @@ def open_connections(server: ServerProcess) -> int:
 
 
 class Memory:
-    """What a server holds more than when we began to look, at most, in MiB."""
+    """The growth of a server's memory since the first look, at most, in MiB."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._process = psutil.Process(server.pid)
@@ -100,7 +100,7 @@ class Memory:
 
     @property
     def now(self) -> float:
-        """What it holds more at this moment."""
+        """The growth at this moment."""
         return (self._process.memory_info().rss - self._before) / MEBIBYTE
 
     def _look(self) -> None:
@@ -125,7 +125,7 @@ def test_readers_that_stall_hold_little_and_are_cut_off(server: ServerProcess, v
 
 
 def exchange_path(server: ServerProcess, path: str) -> int:
-    """The size of what a path answers."""
+    """The size of the answer at a path."""
     return len(httpx.get(server.base_url + path, headers={"Accept-Encoding": "identity"}, timeout=60).content)
 
 

@@ -1,4 +1,4 @@
-"""Urlencoded bodies: read piece by piece, they hold what the standard library finds in the whole."""
+"""Urlencoded bodies: read piece by piece, they equal the standard library's reading of the whole."""
 
 import asyncio
 from urllib.parse import parse_qsl

@@ -1,1 +1,1 @@
-"""What is sent out about an account, to whom, and how it arrives."""
+"""Events of an account, their endpoints, and their arrival."""

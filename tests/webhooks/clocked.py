@@ -31,7 +31,7 @@ def tick(owner: Actor, *texts: str) -> list[int]:
 
 
 def later(owner: Actor, milliseconds: int) -> None:
-    """Lets time pass, and the owner sign in again: what a test waits for may outlast a session."""
+    """Lets time pass, and the owner sign in again: the wait may outlast a session."""
     owner.server.clock.advance(milliseconds)
     token = owner.server.run(owner.server.runtime.db.transact(begin_session, owner.account.id))
     owner.web.headers["Cookie"] = f"session={token}"

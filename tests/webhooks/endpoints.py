@@ -63,7 +63,7 @@ class Endpoint:
         return self.owner.web.post(f"{self.base}/test")
 
     def rotate(self) -> httpx.Response:
-        """Asks for another secret; `secret` stays what it was."""
+        """Asks for another secret; `secret` stays the same."""
         return self.owner.web.post(f"{self.base}/rotate")
 
     def redeliver(self, since: int | str = LONG_AGO, until: int | str | None = None, **more: Any) -> httpx.Response:
@@ -134,7 +134,7 @@ def disable(hook: Endpoint) -> None:
 
 
 def let_go(*hooks: Endpoint) -> None:
-    """Answers what is held, and from now on everything."""
+    """Answers held requests, and from now on everything."""
     for hook in hooks:
         hook.behave(answer(200))
         hook.receiver.release(hook.path)

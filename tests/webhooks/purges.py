@@ -1,4 +1,4 @@
-"""What a server purges, and when."""
+"""A server's purges, and their times."""
 
 from collections.abc import Awaitable, Callable
 
@@ -16,7 +16,7 @@ Purge = Callable[[Tx, int], Awaitable[int]]
 
 
 def clean_up(server: LocalServer) -> None:
-    """Does what a server does every minute."""
+    """Does a server's work of every minute."""
     for purge in (purge_deliveries, purge_paused, purge_events, sweep_endpoints):
         server.run(run_batches(server.runtime.db, purge))
 

@@ -69,7 +69,7 @@ def drip_body() -> Behaviour:
 
 @dataclass(frozen=True)
 class Case:
-    """What a receiver does, and what is to be told of it. `error` is a pattern; None: it is a success."""
+    """A receiver's behaviour, and the expected record. `error` is a pattern; None: it is a success."""
 
     behaviour: Behaviour
     code: int | None
@@ -186,7 +186,7 @@ def path_of(name: str) -> str:
 
 
 def check(name: str, case: Case, delivery: Json) -> None:
-    """Whether the delivery's record tells what its receiver did, and nothing of our insides."""
+    """Whether the delivery's record tells the receiver's behaviour, and nothing of our insides."""
     first = delivery["attempts"][0]
     succeeded = case.error is None
     assert delivery["state"] == ("delivered" if succeeded else case.state), name

@@ -131,7 +131,7 @@ OTHERWISE = {
     "a null byte": ("url", "invalid_format"),
     "half a surrogate pair": ("body", "invalid_format"),
 }
-"""What no text field takes is said in the words of text fields, by what the address tries."""
+"""Characters that no text field takes are refused in the words of text fields."""
 
 
 def add(alice: Actor, body: object) -> httpx.Response:

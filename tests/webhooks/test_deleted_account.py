@@ -24,7 +24,7 @@ def left(who: Actor) -> int:
 
 
 def delete(who: Actor) -> None:
-    """Deletes the account, and does of the job what can be done at once."""
+    """Deletes the account, and does the part of the job that can be done at once."""
     who.server.run(who.server.runtime.db.transact(delete_account, who.account.username))
     who.server.do_jobs()
 

@@ -1,4 +1,4 @@
-"""Deliveries by state, event, code and time: each filter shows what the whole list shows of that kind, and no more."""
+"""Deliveries by state, event, code and time: each filter shows its part of the whole list, and no more."""
 
 import itertools
 from typing import Any, Final
@@ -24,7 +24,7 @@ CLOSE = Command("UPDATE webhooks SET closed_at = :now WHERE id = :webhook_id")
 
 
 def listed(hook: Endpoint, **wanted: str) -> list[Json]:
-    """What a filter shows, all pages of three."""
+    """The deliveries of a filter, all pages of three."""
     found: list[Json] = []
     params = {**wanted, "limit": "3"}
     while True:
@@ -44,7 +44,7 @@ def code_of(delivery: Json) -> str | None:
 
 
 def check_every_filter(hook: Endpoint) -> None:
-    """Holds each combination of filters to what the whole list shows."""
+    """Holds each combination of filters to the whole list."""
     everything = hook.deliveries()
     for state, event, code in itertools.product((None, *STATES), (None, *EVENTS), (None, *CODES)):
         wanted = {name: value for name, value in (("state", state), ("event", event), ("code", code)) if value}

@@ -1,4 +1,4 @@
-"""What the operator's log says of deliveries that fail."""
+"""The operator's log of deliveries that fail."""
 
 import json
 from typing import Any

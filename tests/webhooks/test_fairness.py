@@ -50,7 +50,7 @@ def test_a_worker_has_a_bounded_number_in_flight_in_all(
         hook.behave(count)
     post(alice, 20)
     with settling(Worker(alice.server)):
-        receiver.wait(lambda receiver: receiver.count() == 13)  # the last slot is for whoever comes next
+        receiver.wait(lambda receiver: receiver.count() == 13)  # the last slot is for the next endpoint
         for hook in hooks:
             receiver.release(hook.path)
     assert receiver.count() == 84

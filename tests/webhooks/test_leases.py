@@ -1,4 +1,4 @@
-"""Several workers on one database: who delivers, who takes over, and what a stop leaves behind."""
+"""Several workers on one database: their share of work, take-overs, and the state after a stop."""
 
 import asyncio
 from collections import Counter
@@ -161,7 +161,7 @@ def test_regained_lease_keeps_results_of_others(alice: Actor, server: LocalServe
         server.clock.advance(LEASE)
         heir.settle()
         server.clock.advance(66 * SECOND)
-        body_of(other.test(), 202)  # the worker of the first attempt looks for what is due
+        body_of(other.test(), 202)  # the worker of the first attempt looks for due work
         other.receiver.wait(lambda receiver: receiver.count(other.path) == 1)
         assert leased_until(hook) == 0, "it has the first attempt in flight, and does not lease the endpoint again"
         let_go(hook)

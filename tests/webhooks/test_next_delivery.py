@@ -1,6 +1,6 @@
-"""What a worker has read ahead goes by what the endpoint is when it is sent, whatever else is published and delivered.
+"""Deliveries read ahead go by the endpoint's state when they are sent, whatever else is published and delivered.
 
-One server's worker holds what was read; the other server changes the endpoints (docs/architecture.md#what-is-kept).
+One server's worker holds rows read ahead; the other server changes the endpoints (docs/architecture.md#caches).
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> Seconds:
 
 
 def read_ahead(*hooks: Endpoint) -> None:
-    """Waits until each has received 9 deliveries, of which 8 are held, and the worker has read 7 more for each."""
+    """Waits until each has received 9 deliveries, 8 of them held, and the worker has read 7 more for each."""
     hooks[0].receiver.wait(lambda receiver: all(receiver.count(hook.path) == SENT for hook in hooks))
 
 
@@ -78,7 +78,7 @@ CHANGES = (remove, disable, revoke, rotate, elsewhere, hear_of_comments)
 
 
 def shown(server: LocalServer, hook: Endpoint) -> list[object]:
-    """What a server shows of an endpoint: whether it is there, its state, its secret, and the state of its key."""
+    """A server's view of an endpoint: whether it is there, its state, its secret, and the state of its key."""
     hook_path, key_path = hook.base, f"/api/auth/api-keys/{hook.key_id}"
     headers = {"Cookie": hook.owner.cookie}
     found: list[Json] = [nobody.get(server.base_url + path, headers=headers).json() for path in (hook_path, key_path)]

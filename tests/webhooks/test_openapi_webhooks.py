@@ -1,4 +1,4 @@
-"""The OpenAPI document tells of the webhooks what is so: its routes, and what receivers really get."""
+"""The webhooks of the OpenAPI document are true: its routes, and the requests to receivers."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a receiver that is away, slow or ill costs its endpoint, and what it gets afterwards."""
+"""The cost for an endpoint whose receiver is away, slow or ill, and its deliveries afterwards."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ def ids(requests: list[Received]) -> list[str]:
 
 
 def notices(owner: Actor) -> list[Json]:
-    """What the owner was told of disabled endpoints."""
+    """The owner's notifications of disabled endpoints."""
     told = body_of(owner.web.get("/api/notifications"))["notifications"]
     return [each for each in told if each["type"] == "webhook.disabled"]
 

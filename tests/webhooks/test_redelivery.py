@@ -24,7 +24,7 @@ FAIL = Command(
 
 
 def contents(hook: Endpoint, since: int = 0) -> list[str]:
-    """What the posts say that arrived, those received before `since` left out; in the order of their creation."""
+    """The texts of the posts that arrived, those received before `since` left out; in the order of their creation."""
     envelopes = [each.envelope for each in hook.received[since:] if each.event == "post.created"]
     return [each["data"]["post"]["content"] for each in sorted(envelopes, key=lambda each: str(each["created_at"]))]
 

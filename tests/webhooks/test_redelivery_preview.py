@@ -1,4 +1,4 @@
-"""A preview of a redelivery tells what the redelivery then does, and changes nothing."""
+"""A preview of a redelivery equals the redelivery, and changes nothing."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ SETTINGS = {**DELIVERING, "REQUESTS_PER_MINUTE": 1_000, "POSTS_PER_MINUTE": 1_00
 
 
 def preview(hook: Endpoint, since: str = LONG_AGO, **more: Any) -> Json:
-    """What a redelivery would come to."""
+    """The preview of a redelivery."""
     return body_of(hook.owner.web.post(f"{hook.base}/redeliver/preview", json={"since": since, **more}))
 
 

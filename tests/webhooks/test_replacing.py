@@ -1,4 +1,4 @@
-"""An endpoint is replaced: another takes its place at once, and what the old one missed can be redelivered."""
+"""An endpoint is replaced: another takes its place at once, and missed events can be redelivered."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""How long what was sent is remembered, and what is never forgotten too early."""
+"""How long sent deliveries are kept, and rows that are never removed too early."""
 
 import pytest
 
@@ -23,7 +23,7 @@ EVENTS = Query(int, "SELECT count(*) FROM events WHERE account_id = :account_id"
 
 
 def kept(hook: Endpoint) -> int:
-    """Rows of the endpoint's deliveries, whoever sees them."""
+    """Rows of the endpoint's deliveries, for every reader."""
     (count,) = rows(hook.owner.server, DELIVERIES, account_id=hook.owner.account.id, webhook_id=hook.id)
     return count
 

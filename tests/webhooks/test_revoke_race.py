@@ -1,4 +1,4 @@
-"""A key that is revoked while endpoints are added to it: either the endpoint is told, or it is refused."""
+"""A key that is revoked while endpoints are added to it: the endpoint gets the event, or is refused."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -41,7 +41,7 @@ class Worker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Ends it, if the test has not: what is still held is given up."""
+        """Ends it, if the test has not: held requests are given up."""
         if not self._task.done():
             self.stop(0)
         self.ended()
