@@ -83,7 +83,7 @@ class Actor:
 
 
 NOTHING = (0, 0, 0, 0)
-"""What an account has `written` that was refused everything."""
+"""The refusals of an account that has `written` and was refused everything."""
 
 
 def field_errors(answer: httpx.Response) -> list[tuple[str, str]]:
@@ -137,7 +137,7 @@ def follow(reader: Actor, author: Actor) -> None:
 
 
 def rows(server: LocalServer, query: Query[R], **values: str) -> list[R]:
-    """What the database holds."""
+    """The contents of the database."""
     return server.run(server.runtime.db.read(lambda tx: tx.all(query, **values)))
 
 

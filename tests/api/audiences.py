@@ -15,7 +15,7 @@ SEEN_BY = {
 
 
 def crowd(actor: MakeActor) -> dict[str, Actor]:
-    """One reader of each kind, by kind; whoever is signed out is not among them."""
+    """One reader of each kind, by kind; the signed-out one is not among them."""
     people = {kind: actor() for kind in READERS if kind != SIGNED_OUT}
     author = people["author"]
     for kind in ("follower", "mutual"):

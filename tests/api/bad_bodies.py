@@ -14,7 +14,7 @@ FieldErrors = tuple[tuple[str, str], ...]
 Tree = dict[str, Any]
 
 UNKNOWN: Tree = {"x": None, "": 1, "constructor": {}, "__proto__": [[{"a": None}]], "\u202e": "", "a.b[0]": False}
-"""Fields that there are not."""
+"""Unknown fields."""
 
 NO_OBJECTS = {
     **{Raw(text): bad("type", "body") for text in ("[]", '"content"', "5", "-0.0", "null", "true")},
@@ -274,7 +274,7 @@ DOTTED = {name for name in FIELDS["edit_notification_settings"] if "." in name}
 
 @dataclass(frozen=True)
 class Case:
-    """A body for an operation, and what is said of it. `path` leads to the field that is tried, `""` to none."""
+    """A body for an operation, and its errors. `path` leads to the field that is tried, `""` to none."""
 
     operation: str
     path: str
@@ -289,7 +289,7 @@ class Case:
 
     @property
     def value(self) -> object:
-        """What the body has at the path."""
+        """The value in the body at the path."""
         return _get(self.body, self.path) if self.path else None
 
     def __str__(self) -> str:
@@ -368,7 +368,7 @@ def _renamed(operation: str, fields: Fields) -> Iterator[Case]:
 
 
 def _unknown(operation: str, fields: Fields) -> Iterator[Case]:
-    """Objects with a field that there is not, and without any."""
+    """Objects with an unknown field, and without any."""
     for parent in ("", *(path for path, field in fields.items() if field.good == {})):
         for name, value in UNKNOWN.items():
             body = good_body(fields)

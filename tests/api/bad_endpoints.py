@@ -1,4 +1,4 @@
-"""What the bodies for webhook endpoints take and refuse. The addresses themselves are tried in tests/webhooks."""
+"""Accepted and refused bodies for webhook endpoints. The addresses themselves are tried in tests/webhooks."""
 
 from collections.abc import Iterable
 from dataclasses import replace

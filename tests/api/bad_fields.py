@@ -1,4 +1,4 @@
-"""Every field of every JSON body of the API, what it takes and what it refuses."""
+"""Every field of every JSON body of the API, with accepted and refused values."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ from tests.api.bad_values import (
 Fields = dict[str, Field]
 
 READER = "listed_reader"
-"""An account that there is."""
+"""An existing account."""
 
 SCOPES = [
     *("posts:write", "posts:delete", "media:write", "bounces:write", "comments:write", "clips:write"),
@@ -88,7 +88,7 @@ UNSEEN: Values = {
         for each in ("\u200b\u2060\ufeff", "\u3164", "\u2800", "\u202e \u202c", "\ufe0f\u200d", "\U000e0041")
     },
 }
-"""Text of which nothing is seen."""
+"""Text without a visible character."""
 
 
 def reason(longest: int) -> Field:

@@ -1,4 +1,4 @@
-"""Values for the fields of JSON bodies, by the kind of the field, and what is to be said of each."""
+"""Values for the fields of JSON bodies, by the kind of the field, and the error of each."""
 
 import json
 import math
@@ -60,7 +60,7 @@ Values = dict[str, tuple[object, Said]]
 
 @dataclass(frozen=True)
 class Field:
-    """A field: a good value and others. `kept`: what is taken is shown in the answer as it was sent."""
+    """A field: a good value and others. `kept`: an accepted value is shown in the answer as it was sent."""
 
     good: object
     values: Values
@@ -68,12 +68,12 @@ class Field:
 
     @property
     def absent(self) -> Said:
-        """What is said when it is left out, which is what is said of null."""
+        """The error of a missing value, which is that of null."""
         return self.values["null"][1]
 
     @property
     def wrong(self) -> tuple[object, Said]:
-        """A value that is wrong by itself, and what is said of it."""
+        """A value that is wrong by itself, and its error."""
         return next(each for each in self.values.values() if each[1].status == 400 and each[1] is not NOT_JSON)
 
 
@@ -180,7 +180,7 @@ def no_json_numbers() -> Values:
 
 
 def no_numbers(null: Said) -> Values:
-    """What is of another type than a number."""
+    """Values of another type than a number."""
     return {
         "a string": ("1", TYPE),
         "no text": ("", TYPE),
@@ -315,7 +315,7 @@ def nothing() -> Field:
 def formatted(
     good: object, right: Iterable[object], wrong: Mapping[str, Iterable[object]], *, null: Said, kept: bool = True
 ) -> Field:
-    """Text of a certain form: what has it, and by its code what has not."""
+    """Text of a certain form: values that have it, and by the code of their error those that do not."""
     return Field(
         good,
         {

@@ -14,7 +14,7 @@ from tests.media.uploads import file
 from tests.pages.files import picture, video
 
 NEEDED: dict[str, object] = {"DEV": 1, "TRUSTED_PROXIES": "127.0.0.1/32"}
-"""What a server needs for it: mail, and addresses of clients' own."""
+"""The settings of a server for it: mail, and addresses of clients' own."""
 
 PASSWORD = "zaphod plums and a kettle"
 
@@ -165,7 +165,7 @@ class Rich:
 def found(server: LocalServer, word: str, *, but: str = "") -> set[tuple[str, str]]:
     """The columns, as (table, column), in which a word is to be found anywhere in the database.
 
-    What the account `but` wrote is left out: it may name whom it likes.
+    Rows that the account `but` wrote are left out: it may name other accounts.
     """
     places: set[tuple[str, str]] = set()
     for table, kinds in columns().items():

@@ -1,4 +1,4 @@
-"""Who looks on while something is changed: whoever asks after the answer to a change must see it.
+"""Onlookers during a change: a request after the answer to the change must see it.
 
     change_while_others_look(changes, readers(twins, "/post/…"), lambda seen, number: f"version {number}." in seen.text)
 
@@ -21,7 +21,7 @@ Twins = tuple[LocalServer, LocalServer]
 
 
 class Reader:
-    """Opens pages signed out, or as `cookie`; what it has already it asks for only if it changed."""
+    """Opens pages signed out, or as `cookie`; pages that it has it requests only if they changed."""
 
     def __init__(self, server: LocalServer, path: str, cookie: str = "") -> None:
         self._client = new_client(headers={"Cookie": cookie} if cookie else {})
@@ -47,8 +47,8 @@ def change_while_others_look(
     Args:
         changes: What to do; each returns when it was answered.
         looks: What each reader does again and again.
-        shows: Whether what a reader saw is the state after so many changes.
-        beside: What others do again and again meanwhile. What it raises is raised.
+        shows: Whether a reader's view is the state after so many changes.
+        beside: The work of others meanwhile, again and again. Its errors are raised.
     """
     begun, answered, stale = 0, 0, list[object]()
     newest, looked, done = [-1] * len(looks), threading.Condition(), threading.Event()

@@ -1,4 +1,4 @@
-"""What the whole database holds, to show that something left it as it was."""
+"""The contents of the whole database, to show that something left it as it was."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Signing up and changing one's profile: what is taken, what is refused, what is said."""
+"""Signing up and changing a profile: accepted values, refused ones, answers."""
 
 import asyncio
 import re

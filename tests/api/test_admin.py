@@ -42,7 +42,7 @@ def later(admin: Actor) -> Actor:
 
 
 def log(admin: Actor) -> list[dict[str, Any]]:
-    """What the log says, newest first."""
+    """The entries of the log, newest first."""
     entries: list[dict[str, Any]] = body_of(admin.web.get("/api/admin/log?limit=100"))["entries"]
     return entries
 

@@ -1,4 +1,4 @@
-"""What was done to an account is in its audit log exactly once, and what was refused or rolled back is not."""
+"""Every act on an account is in its audit log exactly once, and no refused or rolled-back one is."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every field of every JSON body: what is wrong is named, all of it, and writes nothing; what is right is taken."""
+"""Every field of every JSON body: all faults are named and nothing is written; good values are accepted."""
 
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -101,7 +101,7 @@ class Stage:
         self.draft_id = body_of(self.somebody.api.post("/api/drafts", json={"content": "Not yet"}), 201)["id"]
 
     def send(self, case: Case, *, escaped: bool, **headers: str) -> httpx.Response:
-        """Sends the case's body to its route, as whoever may call it."""
+        """Sends the case's body to its route, as a caller who may call it."""
         route = ROUTES[case.operation]
         body = spelled(case.body, next(numbers), escaped=escaped).encode()
         things = {"clips": self.clip_id, "comments": self.comment_id, "drafts": self.draft_id}
@@ -111,7 +111,7 @@ class Stage:
         return self._client(route, case).request(route.method, path, content=body, headers=headers)
 
     def check_refused(self, cases: list[Case], field_errors_of: Callable[[httpx.Response], list[Named]]) -> None:
-        """Sends the bodies of cases in both spellings: each names what is wrong, none writes anything."""
+        """Sends the bodies of cases in both spellings: each names the faults, none writes anything."""
 
         def check(case: Case) -> None:
             answers = [self.send(case, escaped=escaped, **{"Idempotency-Key": "again"}) for escaped in (False, True)]
@@ -231,7 +231,7 @@ WRITES_NOTHING = {
     *("verify_account", "suspend_account", "restore_account", "delete_account", "delete_own_account", "decide_report"),
     *("accept_follow_requests", "read_notifications", "revoke_key_of", "disable_webhook_of"),
 }
-"""Operations that take a body only to answer it, or find that there is nothing to do."""
+"""Operations that take a body only to answer it, or find nothing to do."""
 
 
 @one_engine
@@ -255,7 +255,7 @@ def test_accepted_values_would_show_in_the_database(stage: Stage, case: Case) ->
 
 
 def check_shown(shown: Any, case: Case) -> None:
-    """Where the answer has such a field, it shows what was sent, in normal form C."""
+    """Where the answer has such a field, it shows the sent value, in normal form C."""
     for step in steps(case.path):
         if not shown or (isinstance(shown, dict) and step not in shown):
             return

@@ -1,4 +1,4 @@
-"""Every id in a path or a body: what is absent, deleted, hidden or malformed gets one answer, and writes nothing."""
+"""Every id in a path or a body: absent, deleted, hidden and malformed ones get one answer, and write nothing."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -41,7 +41,7 @@ CLIP = b"\0\0\0\x18ftypisom\0\0\0\0isommp42"
 """As much of a clip as its publication looks at."""
 
 OF_THE_AUTHOR = {"edit_post", "delete_post", "set_audience", "show_audience"}
-"""What can be done with one's own posts alone."""
+"""Operations on the caller's own posts alone."""
 
 
 def routes() -> list[Route[Caller]]:
@@ -184,7 +184,7 @@ class World:
                 return [self.alice.web]
 
     def answers(self, route: Route[Caller], part: str) -> list[httpx.Response]:
-        """What each of them is answered, none of which may have written anything."""
+        """The answers to each of them, none of which may have written anything."""
         before = held(self.server)
         headers = {"Idempotency-Key": "again", "Content-Type": "application/json"}
         answers = [

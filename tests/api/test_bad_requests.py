@@ -1,4 +1,4 @@
-"""Requests that no client library would send: what is wrong before the body is looked at."""
+"""Requests that no client library would send: faults that come before the body."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""What is stored of a body, to tell another one under its Idempotency-Key: no password can be guessed from it."""
+"""The stored hash of a body, for replays with another one: no password can be guessed from it."""
 
 import json
 from hashlib import sha256

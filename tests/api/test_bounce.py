@@ -1,4 +1,4 @@
-"""Bouncing: plain or as a quote, what is bounced in the end, how often, by whom, and at what price."""
+"""Bouncing: plain or as a quote, the shared original, how often, by whom, and at what price."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ def at(comment: Json) -> str:
 
 
 def said(reader: Actor, post: Json) -> list[str]:
-    """What the comments on a post say."""
+    """The texts of the comments on a post."""
     return [each["content"] for each in body_of(reader.web.get(f"/api/posts/{post['id']}/comments"))["comments"]]
 
 

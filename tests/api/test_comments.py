@@ -1,4 +1,4 @@
-"""Comments and replies: what they are made of, in which order they are listed, and who is told."""
+"""Comments and replies: their fields, their order, and their notifications."""
 
 import httpx
 import pytest

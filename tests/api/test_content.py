@@ -1,4 +1,4 @@
-"""The text of a post: how it is measured, in which form it is kept, and what is no text at all."""
+"""The text of a post: its length, its stored form, and texts that are none."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Deleting a post: it is kept and shown to nobody, and what it counted for is taken back, but for quota."""
+"""Deleting a post: it is kept and shown to nobody, and its counts are taken back, but for quota."""
 
 import httpx
 import msgspec
@@ -16,7 +16,7 @@ TAGS = Query(str, "SELECT tag FROM post_tags WHERE post_id = :post_id ORDER BY t
 
 
 class Row(msgspec.Struct):
-    """What the database keeps of a post."""
+    """The row of a post in the database."""
 
     content: str | None
     visibility: str

@@ -1,4 +1,4 @@
-"""An account that is deleted: what is erased, what stays without a name, and what is taken back."""
+"""A deleted account: erased rows, rows that stay without a name, and counts taken back."""
 
 from collections.abc import Iterator
 from functools import partial

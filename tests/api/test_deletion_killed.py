@@ -37,7 +37,7 @@ class Mortal:
         self._part, self._life = part, life
 
     def __getattr__(self, name: str) -> Any:
-        """The part's own, which takes one from what is left when it is called."""
+        """The part's own, which counts down when it is called."""
 
         def call(*given: Any, **more: Any) -> Any:
             if self._life[0] <= 0:
@@ -49,7 +49,7 @@ class Mortal:
 
 
 def mortal(part: Any, life: list[int]) -> Any:
-    """Such a part, for whoever wants the whole one."""
+    """Such a part, in place of the whole one."""
     return Mortal(part, life)
 
 

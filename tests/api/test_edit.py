@@ -1,4 +1,4 @@
-"""Editing a post: what changes, what stays, what is kept of before, and whose posts nobody else touches."""
+"""Editing a post: changed and unchanged fields, earlier versions, and posts of others."""
 
 import httpx
 import msgspec

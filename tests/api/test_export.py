@@ -1,4 +1,4 @@
-"""The copy of everything that an owner takes away: what it holds, how long, how often; and killed amid its making."""
+"""The copy of everything that an owner takes away: its contents, its life, its limits; and kills amid its making."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""One request, one effect: what an Idempotency-Key covers, for how long, and what it costs."""
+"""One request, one effect: the scope of an Idempotency-Key, its life, and its cost."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ ELSEWHERE = {
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
     *("end_session", "end_other_sessions"),
 }
-"""Routes with tests of their own: here, in tests/media, and in modules named for what they do."""
+"""Routes with tests of their own: here, in tests/media, and in modules of their subject."""
 
 WITHOUT_ACCOUNT = {
     *("sign_up", "set_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),

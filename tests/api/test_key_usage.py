@@ -1,4 +1,4 @@
-"""How much a key is used, as its owner sees it: counts by hour and day, what is left of its limits, and refusals."""
+"""The usage of a key, as its owner sees it: counts by hour and day, the rest of its limits, and refusals."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the use of a key leaves behind: when it was used last, from where, and what becomes of one that hammers."""
+"""The traces of a key's use: its last use, from where, and the end of one that hammers."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every 201 says where what was made is found, and there it is."""
+"""Every 201 names the address of the created resource, and there it is."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""What the server writes down of requests, and what it never does."""
+"""The server's log of requests, and values that are never in it."""
 
 import json
 from collections.abc import Callable

@@ -16,7 +16,7 @@ TOLD = Query(str, "SELECT account_id FROM notifications WHERE post_id = :post_id
 
 
 def heard(who: Actor) -> list[Json]:
-    """What the account was told, newest first."""
+    """The account's notifications, newest first."""
     notifications: list[Json] = body_of(who.web.get("/api/notifications?limit=100"))["notifications"]
     return notifications
 
@@ -154,7 +154,7 @@ HEARD_BY = {
 
 
 def acquaintances(actor: MakeActor) -> tuple[Actor, dict[str, Actor]]:
-    """An author, and others by what they have to do with the author."""
+    """An author, and others by their relation to the author."""
     author, people = actor(), {kind: actor() for kind in HEARD_BY["PUBLIC"]}
     for kind in ("follower", "mutual"):
         follow(people[kind], author)

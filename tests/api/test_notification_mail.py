@@ -46,7 +46,7 @@ def confirm(who: Actor, *, verified: bool = True) -> Actor:
 
 
 def work(server: LocalServer) -> None:
-    """What the sweep of each minute and the worker do."""
+    """The work of the sweep of each minute and of the worker."""
     server.run(run_batches(server.runtime.db, queue_mails))
     server.do_jobs()
 

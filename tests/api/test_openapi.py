@@ -1,4 +1,4 @@
-"""The OpenAPI document, held to what the server really answers."""
+"""The OpenAPI document, held to the server's real answers."""
 
 import json
 import re

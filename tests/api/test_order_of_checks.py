@@ -1,4 +1,4 @@
-"""What is said of a request with which several things are wrong: key, address, limits, scope, body, replay, quota."""
+"""The answer to a request with several faults: key, address, limits, scope, body, replay, quota."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Ids and secrets end in the place of what they belong with (docs/architecture.md#places)."""
+"""Ids and secrets end in the place of their owner (docs/architecture.md#places)."""
 
 from pressroom.db import Query
 from pressroom.domains.accounts.models import Purpose
@@ -24,7 +24,7 @@ BESIDE = {
     "report_cases": "subject_id",
     "reports": "case_id",
 }
-"""What a row belongs with, where that is no `account_id`."""
+"""The owner of a row, where that is no `account_id`."""
 
 OWN = {"accounts", "blocked_addresses", "explore_exclusions", "hubs", "transfers"}
 """Tables of what belongs with nothing else."""

@@ -1,4 +1,4 @@
-"""Polls: their shape, who votes for what and until when, and what is counted."""
+"""Polls: their shape, votes and voters, their end, and the counts."""
 
 import httpx
 import pytest

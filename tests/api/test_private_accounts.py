@@ -37,7 +37,7 @@ def waiting(owner: Actor) -> list[str]:
 
 
 def told(owner: Actor) -> list[tuple[str, str]]:
-    """What the account was told of, and who caused it, latest first."""
+    """The account's notifications, and their actors, latest first."""
     found = body_of(owner.web.get("/api/notifications"))["notifications"]
     return [(each["type"], each["actor"]["username"]) for each in found]
 
@@ -53,7 +53,7 @@ def sees(who: Actor, post: Json) -> bool:
 
 
 def posts_on_profile(owner: Actor, reader: Actor | None) -> int | None:
-    """How many posts the profile says that there are; None when it says nothing."""
+    """The number of posts in the profile; None when it has none."""
     client = reader.web if reader else nobody
     page = client.get(f"{owner.server.base_url}/@{owner.account.username}")
     assert page.status_code == 200

@@ -1,4 +1,4 @@
-"""What a key reads: what its own account published and what anyone may see, and nothing besides."""
+"""Reads by a key: posts of its own account and posts for everybody, and nothing besides."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Readers report what they may see; admins decide about it, and the owner is told what and why."""
+"""Readers report visible things; admins decide about it, and the owner reads decision and reason."""
 
 import json
 

@@ -47,7 +47,7 @@ def log(person: Person) -> list[Json]:
 
 
 def kinds(person: Person) -> list[str]:
-    """What the log says, oldest first."""
+    """The entries of the log, oldest first."""
     return [entry["kind"] for entry in reversed(log(person))]
 
 
@@ -195,7 +195,7 @@ def test_sessions_are_listed_a_page_at_a_time(alice: Actor) -> None:
 
 
 def acts(alice: Actor) -> Iterator[tuple[httpx.Response, list[str]]]:
-    """Each act with what the log says of it."""
+    """Each act with its entry in the log."""
     web = alice.web
     yield web.patch("/api/auth/me", json={"bio": "a"}), ["profile.changed"]
     yield web.patch("/api/auth/me", json={"username": f"{alice.account.username}x"}), ["username.changed"]

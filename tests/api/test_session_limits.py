@@ -1,4 +1,4 @@
-"""What an account may do signed in: writes in any minute over all its sessions, content of a day."""
+"""The limits of a signed-in account: writes in any minute over all its sessions, content of a day."""
 
 from typing import Any
 

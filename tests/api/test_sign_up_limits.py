@@ -1,4 +1,4 @@
-"""Sign-up: how often from one address, what it tells about who is there already, and who waits for whom."""
+"""Sign-up: how often from one address, its silence about existing accounts, and its waits."""
 
 import itertools
 import threading

@@ -1,4 +1,4 @@
-"""What an operator does to accounts: nothing of a suspended one is shown, and nobody acts in its name."""
+"""An operator's acts on accounts: nothing of a suspended one is shown, and nobody acts in its name."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ KEPT = Query(
 
 
 def operate(who: Actor, verb: Any, **more: object) -> None:
-    """What the operator's command runs."""
+    """The action of the operator's command."""
     who.server.run(who.server.runtime.db.transact(verb, who.account.username, **more))
     who.server.do_jobs()
 

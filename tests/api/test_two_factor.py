@@ -1,4 +1,4 @@
-"""Two-factor sign-in: set up, used, taken off; and what it does not reveal."""
+"""Two-factor sign-in: set up, used, taken off; and its silence."""
 
 from pathlib import Path
 from typing import Any
@@ -220,7 +220,7 @@ def test_taking_it_off(mira: Guarded, by: str) -> None:
 
 
 def left(person: Guarded) -> tuple[int | None, list[str]]:
-    """What the database still holds: secrets, and hashes of recovery codes."""
+    """The remaining rows: secrets, and hashes of recovery codes."""
     db = person.server.runtime.db
     rows = person.server.run(db.one(ROWS, account_id=person.id))
     return rows, person.server.run(db.read(lambda tx: tx.all(CODES, account_id=person.id)))

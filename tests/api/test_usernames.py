@@ -1,4 +1,4 @@
-"""User names that were given up stay reserved for 90 days, for whoever had them."""
+"""User names that were given up stay reserved for 90 days, for their former owner."""
 
 from pressroom.clock import DAY
 from pressroom.domains.accounts.models import RESERVATIONS

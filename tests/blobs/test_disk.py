@@ -1,4 +1,4 @@
-"""What local disk adds: nothing is half-written or lost, whoever is killed, cancelled or out of room."""
+"""Local disk: nothing is half-written or lost, by kills, cancellations or a full disk."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""What an S3 store adds: addresses signed by it, and all the ways in which it is away."""
+"""An S3 store: addresses signed by it, and all the ways in which it is away."""
 
 import asyncio
 import http.server
@@ -147,7 +147,7 @@ def test_a_server_that_never_answers(tmp_path: Path, credentials: None, run: Run
 
 
 class Telltale(http.server.BaseHTTPRequestHandler):
-    """Refuses everything, and repeats what it was sent."""
+    """Refuses everything, and echoes the request."""
 
     protocol_version = "HTTP/1.1"
 

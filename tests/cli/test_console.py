@@ -1,4 +1,4 @@
-"""What the command line prints of what people wrote."""
+"""People's texts in the output of the command line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a command loads: help is asked for by people who wait for it, and needs neither a server nor a database."""
+"""The modules that a command loads: its help needs neither a server nor a database, and comes at once."""
 
 import subprocess
 import sys

@@ -1,9 +1,9 @@
 """A program over the package that openapi-python-client makes of the document, which it imports as `generated`.
 
-python publish.py BASE_URL KEY PICTURE_IN_BASE64 prints what it saw as one line of JSON.
+python publish.py BASE_URL KEY PICTURE_IN_BASE64 prints its results as one line of JSON.
 """
 
-# its output is what the test reads
+# its output is read by the test
 # pyright: reportMissingImports=false
 import base64
 import io

@@ -141,7 +141,7 @@ def header_only(path: Path) -> None:
 
 
 def hostile_atom(name: bytes) -> Callable[[Path], None]:
-    """A video of which one atom says that it is as long as 64 bits can say."""
+    """A video with an atom whose stated size is the largest of 64 bits."""
 
     def make(path: Path) -> None:
         write(path, Recipe(seconds=0.2))

@@ -155,7 +155,7 @@ def png_palette(path: Path) -> None:
 
 
 def frames(count: int = 5, size: tuple[int, int] = (100, 60)) -> list[Image.Image]:
-    """Pictures of which each has another colour and a bar at another place."""
+    """Pictures, each with another colour and a bar at another place."""
     made: list[Image.Image] = []
     for number in range(count):
         image = Image.new("RGB", size, (40 * (number % 6), 200 - 30 * (number % 5), 90))

@@ -62,7 +62,7 @@ def test_later_statement_is_visible_to_following_ones(db: Database, run: Run) ->
         assert await tx.run(GROW, name="a", size=5) == 1
         await tx.later(GROW, name="a", size=10)
         await tx.later(GROW, name="a", size=20)  # the same row twice
-        await tx.later(COPY, least=39)  # reads what was just written
+        await tx.later(COPY, least=39)  # reads the row of the statement before
         await tx.later(GROW_OTHER, name="a", size=2)
         await tx.run_each(GROW, [{"name": "a", "size": 60}])
 

@@ -1,4 +1,4 @@
-"""A database migrated from any earlier version equals a fresh one; a wrong version is told in one line."""
+"""A database migrated from any earlier version equals a fresh one; a wrong version is refused in one line."""
 
 import itertools
 import os
@@ -51,7 +51,7 @@ async def schema_of(tx: Tx, engine: str) -> list[str]:
 
 
 async def all_of(tx: Tx, query: Query[str]) -> list[str]:
-    """What a query returns."""
+    """The rows of a query."""
     return await tx.all(query)
 
 

@@ -35,7 +35,7 @@ BROKEN = "SELECT count(*) FROM pg_index WHERE NOT indisvalid"
 
 
 async def names(tx: Tx) -> list[str]:
-    """What a request reads."""
+    """The reads of a request."""
     return await tx.all(NAMES)
 
 

@@ -1,4 +1,4 @@
-"""Partitions by time on PostgreSQL: where rows go, and what a change of partitions does to writers beside it."""
+"""Partitions by time on PostgreSQL: the place of rows, and the cost of a change for writers beside it."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""What is asked of a standby as of the database, by an address that no longer leads to the primary."""
+"""The questions to a standby as to the database, by an address that no longer leads to the primary."""
 
 from collections.abc import Callable
 from typing import Any

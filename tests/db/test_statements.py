@@ -43,7 +43,7 @@ NEVER_NULL: Final = {
 """Columns whose table may hold NULL, and whose statement's condition leaves those rows out."""
 
 OUTER: Final = r"LEFT JOIN (\w+)(?: (?!ON\b)(\w+))?"
-"""An outer join: its table and, if any, what the statement calls it."""
+"""An outer join: its table and, if any, the statement's alias for it."""
 
 
 QUALIFIED: Final = re.compile(r"(?<!DISTINCT )\b(?:FROM|JOIN|INTO|UPDATE|TABLE|REFERENCES)\s+\w+\.\w+")

@@ -1,4 +1,4 @@
-"""What a transaction promises, on both engines."""
+"""The guarantees of a transaction, on both engines."""
 
 import asyncio
 import gc

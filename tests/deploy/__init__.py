@@ -1,1 +1,1 @@
-"""The examples of deploy/: every name in them exists, and what can be run is run."""
+"""The examples of deploy/: every name in them exists, and their command lines run."""

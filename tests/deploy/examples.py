@@ -1,4 +1,4 @@
-"""What the files of deploy/ say, read as the programs they are for read them."""
+"""The files of deploy/, read as their programs read them."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ VARIABLES = {
     "MEDIA_KEY": "key",
     "MEDIA_SECRET": "secret",
 }
-"""What the compose file reads from the environment."""
+"""The variables that the compose file reads from the environment."""
 
 
 def said() -> str:
@@ -57,7 +57,7 @@ def lines_of(unit: Path) -> list[tuple[str, str]]:
 
 
 def unit_environment(unit: Path) -> dict[str, str]:
-    """What a unit sets itself."""
+    """The variables that a unit sets itself."""
     return dict(cast("tuple[str, str]", value.split("=", 1)) for name, value in lines_of(unit) if name == "Environment")
 
 

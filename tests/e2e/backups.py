@@ -31,7 +31,7 @@ BLOCKS: Final = re.findall(
 
 
 class Before:
-    """What was acknowledged before a backup began: contents by post, and addresses of pictures."""
+    """Acknowledged posts before a backup began: contents by post, and addresses of pictures."""
 
     def __init__(self, posts: dict[str, str], pictures: list[str], told_: str, rate: float) -> None:
         self.posts = posts
@@ -49,7 +49,7 @@ class Before:
         )
 
     def check_held(self, copy: ServerProcess, key: str) -> None:
-        """Raises AssertionError unless a server from the backup has it all, replays it, and counts what it has."""
+        """Raises AssertionError unless a server from the backup has it all, replays it, and has the right counts."""
         held = dict(rows(copy, "SELECT id, content FROM posts"))
         assert {post: held.get(post) for post in self.posts} == self.posts, self._told
         for post_id, content in list(self.posts.items())[:20]:
@@ -64,7 +64,7 @@ class Before:
 
 
 def back_up_under_load(server: ServerProcess, key: str, back_up: Callable[[], object]) -> Before:
-    """Backs up while programs publish, some with pictures; what was acknowledged before."""
+    """Backs up while programs publish, some with pictures; returns the posts acknowledged before."""
     publishers = [Publisher(server, key, f"program{n}") for n in range(PUBLISHERS)]
     return asyncio.run(_back_up(server, publishers, key, back_up))
 

@@ -1,4 +1,4 @@
-"""What the stories of whole processes have in common."""
+"""Shared fixtures of the stories of whole processes."""
 
 import os
 import random
@@ -22,7 +22,7 @@ def roomy_server(process_server: Callable[..., ServerProcess]) -> Callable[..., 
 
 @pytest.fixture
 def seed() -> int:
-    """What a test's random moments come from: PRESSROOM_TEST_SEED, or another each time."""
+    """The seed of a test's random moments: PRESSROOM_TEST_SEED, or another each time."""
     return int(os.environ.get("PRESSROOM_TEST_SEED") or random.randrange(2**32))
 
 

@@ -1,4 +1,4 @@
-"""Programs that publish by way of two servers through a fail-over of their database, and what they saw of it."""
+"""Programs that publish by way of two servers through a fail-over of their database, and their answers."""
 
 import asyncio
 import contextlib
@@ -54,7 +54,7 @@ def longest_pause(wanderers: Sequence[Wanderer]) -> float:
 
 @dataclass(frozen=True)
 class Access:
-    """How servers come to the database of a cluster: their settings, and what an operator does after a fail-over."""
+    """The way of servers to the database of a cluster: their settings, and the operator's acts after a fail-over."""
 
     settings: Mapping[str, object]
     bouncer: PgBouncer | None = None

@@ -27,7 +27,7 @@ class Crowd:
         return [self._owners[1].new_key(f"key {n}").json() for n in range(number)]
 
     async def live(self, posts: int, keys: Sequence[dict[str, str]]) -> None:
-        """Takes new posts and given keys through all that there is, side by side."""
+        """Takes new posts and given keys through all of their acts, side by side."""
         async with asyncio.TaskGroup() as calls:
             for _ in range(posts):
                 self._posts += 1

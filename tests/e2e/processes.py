@@ -8,7 +8,7 @@ LONGEST_STOP = 10.0
 
 
 def one_line(server: ServerProcess, *arguments: str) -> str:
-    """The command fails with status 2, and says why in one line on standard error, beside what it logged until then."""
+    """The command fails with status 2, and its reason in one line on standard error, beside its log until then."""
     done = server.command(*(arguments or ("serve",)), check=False)
     assert done.returncode == 2, done
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""The operator's commands on accounts, beside servers that run: what they print, and when it is felt."""
+"""The operator's commands on accounts, beside servers that run: their output, and when they take effect."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ PASSWORD = "correct horse"
 
 
 def told(server: ServerProcess, *arguments: str) -> dict[str, Any]:
-    """What a command prints as JSON."""
+    """The JSON output of a command."""
     return dict(json.loads(server.command("account", *arguments, "--json").stdout))
 
 

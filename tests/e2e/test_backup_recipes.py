@@ -62,7 +62,7 @@ CUTS = {
     "the indexes": lambda toc: first(toc, "FK CONSTRAINT"),
     "all but the last foreign key": lambda toc: len(toc) - 1,
 }
-"""What a restore without a transaction had restored when it was cut off: how many entries of the dump."""
+"""The progress of a restore without a transaction that was cut off: how many entries of the dump."""
 
 
 def first(toc: list[str], kind: str) -> int:

@@ -38,7 +38,7 @@ def jumping(roomy_server: Callable[..., ServerProcess], tmp_path: Path) -> Jumpi
 
 
 def warning(server: ServerProcess) -> str:
-    """What an operator reads of the clock."""
+    """The operator's notices of the clock."""
     answer = ask(Request(server.port, "GET", "/readyz"))
     assert answer.status == 200, answer
     return str(answer.json().get("warning", ""))

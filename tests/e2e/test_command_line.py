@@ -1,4 +1,4 @@
-"""What an operator types, and what it says: in one line when it cannot be done."""
+"""An operator's commands, and their answers: one line when a command cannot be done."""
 
 import json
 import re

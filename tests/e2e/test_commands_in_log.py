@@ -1,4 +1,4 @@
-"""What the operator does by a command stands in the log of the account and in that of admin acts, as the operator's."""
+"""The operator's commands stand in the log of the account and in that of admin acts, as the operator's."""
 
 import os
 import re
@@ -29,18 +29,18 @@ BY_ALICE: Final = {
     ("account", "suspend"): ("account.suspended", "Account suspended", "Suspended"),
     ("account", "restore"): ("account.restored", "Account restored", "Restored"),
 }
-"""By command: the kind of its entry, and what it says to the account and to admins."""
+"""By command: the kind of its entry, and its words for the account and for admins."""
 
 
 class Operator:
-    """Whoever runs commands on the machine of a server."""
+    """The operator on the machine of a server."""
 
     def __init__(self, server: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
         self._environment = server.environment
         monkeypatch.chdir(server.folder)
 
     def run(self, *arguments: str) -> str:
-        """Runs a command; what it prints."""
+        """Runs a command; returns its output."""
         before = os.umask(0o022)
         try:
             done = CliRunner().invoke(main, arguments, env=self._environment)

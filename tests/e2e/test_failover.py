@@ -1,4 +1,4 @@
-"""The database's primary dies: what was acknowledged stays, nothing is there twice, and no server is restarted."""
+"""The database's primary dies: acknowledged writes stay, nothing is there twice, and no server is restarted."""
 
 import asyncio
 import os

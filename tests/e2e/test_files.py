@@ -1,4 +1,4 @@
-"""Who may read what the server keeps on disk, and what `doctor` says of it."""
+"""The readers of a server's files on disk, and the report of `doctor`."""
 
 import os
 import re
@@ -123,7 +123,7 @@ def give(path: Path) -> None:
 
 
 def findings(server: ServerProcess) -> dict[str, str]:
-    """What `doctor` says, by subject; what is bad begins with "bad"."""
+    """The report of `doctor`, by subject; faults begin with "bad"."""
     done = server.command("doctor", check=False)
     assert done.stderr == ""
     found = {line[5:16].strip(): f"{line[:3].strip()}: {line[16:].strip()}" for line in done.stdout.splitlines()}

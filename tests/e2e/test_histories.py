@@ -1,4 +1,4 @@
-"""What clients are told, side by side and through kills, is what a service would tell that did one call at a time."""
+"""Clients' answers, side by side and through kills, equal those of a service that did one call at a time."""
 
 import asyncio
 import itertools

@@ -73,7 +73,7 @@ def ten_publishers(server: ServerProcess) -> list[Publisher]:
 
 
 async def publish_through(publishers: list[Publisher], disaster: Coroutine[None, None, None]) -> None:
-    """All publish while the disaster takes its course, and finish what they began once it is over."""
+    """All publish while the disaster takes its course, and finish their writes once it is over."""
     over = asyncio.Event()
     async with asyncio.timeout(STORY_SECONDS):
         async with asyncio.TaskGroup() as group:

@@ -61,7 +61,7 @@ AN_HOUR_LATER: Final = (
 
 
 class Machine:
-    """All processes of a server, which die together; what they held under leases is free then."""
+    """All processes of a server, which die together; their leases are free then."""
 
     def __init__(self, *processes: ServerProcess) -> None:
         self.processes = processes

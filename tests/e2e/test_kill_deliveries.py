@@ -22,7 +22,7 @@ RELEASE_SECONDS = 0.1
 """How long the slow endpoints take to answer."""
 
 SETTLING_SECONDS = 120.0
-"""How long to wait for the last delivery; on PostgreSQL what a killed worker held rests for half a minute."""
+"""How long to wait for the last delivery; on PostgreSQL the leases of a killed worker last half a minute."""
 
 
 def test_a_killed_server_delivers_everything_on_sqlite(roomy_server: MakeServer, seed: int) -> None:
@@ -86,7 +86,7 @@ def test_leased_deliveries_of_a_killed_server_are_sent_after_its_start(roomy_ser
         server.kill()
         receiver.behave(slow, answer(200))
         server.restart()
-        # Alone on its file it need not wait until what it held has run out, half a minute later.
+        # Alone on its file it need not wait until the old leases have run out, half a minute later.
         receiver.wait(lambda receiver: receiver.count(slow) == 2, LEASE / SECOND / 2)
 
         assert assert_everything_arrived(server, receiver, [newsroom], 0) >= 1

@@ -1,4 +1,4 @@
-"""Kills and limits: a crash forgives what was not yet written down, a stop forgives nothing, the quota never gives."""
+"""Kills and limits: a crash forgives unsaved counts, a stop forgives nothing, the quota never gives."""
 
 import asyncio
 import contextlib
@@ -90,7 +90,7 @@ def test_no_kill_overruns_the_daily_quota(
 def test_writes_of_a_key_count_after_a_kill(
     roomy_server: MakeServer, engine_settings: dict[str, object], limit: str
 ) -> None:
-    """Each life is ended before it can save what it counted."""
+    """Each life is ended before it can save its counts."""
     server = roomy_server(**{limit: 20}, **engine_settings).start()
     key = Owner(server).key("all", ("posts:write", "posts:delete", "comments:write"))
     shared = ask(publish(server, key, "shared")).json()["id"]

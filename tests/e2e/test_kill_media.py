@@ -1,4 +1,4 @@
-"""The server dies amid uploads and their processing: what was acknowledged is READY in the end, once, and alone."""
+"""The server dies amid uploads and their processing: acknowledged files are READY in the end, once, and alone."""
 
 import asyncio
 import contextlib
@@ -63,7 +63,7 @@ class Uploader:
         ]
 
     async def upload_until(self, over: asyncio.Event) -> None:
-        """Uploads until `over` is set, and ends what it began."""
+        """Uploads until `over` is set, and ends its last one."""
         number = 0
         while not over.is_set():
             content = f"{self._name} {number}"
@@ -164,7 +164,7 @@ def check_media(server: ServerProcess, acknowledged: dict[str, str], story: str)
 
 
 def check_leftovers(server: ServerProcess, story: str) -> None:
-    """An hour later only what is served is left on the disk."""
+    """An hour later only served files are left on the disk."""
     data_dir = Path(str(server.settings["DATA_DIR"]))
     long_ago = time.time() - 2 * LEFTOVER / 1_000
     for place in [*data_dir.glob("incoming/*"), *data_dir.glob("processing/*"), *data_dir.glob("blobs/tmp/*")]:

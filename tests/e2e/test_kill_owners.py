@@ -18,7 +18,7 @@ MakeServer = Callable[..., ServerProcess]
 
 
 class Keeper(Sender):
-    """An owner who makes keys, endpoints and hubs, rotates, tests, and takes keys back; remembers what was answered."""
+    """An owner who makes keys, endpoints and hubs, rotates, tests, and takes keys back; remembers the answers."""
 
     def __init__(self, server: ServerProcess, owner: Owner) -> None:
         super().__init__(server, owner.id, {"Cookie": owner.cookie})

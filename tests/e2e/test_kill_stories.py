@@ -64,7 +64,7 @@ async def _tell(writers: Sequence[Writer], shared: str, disaster: Coroutine[None
 
 
 def _promises(server: ServerProcess, writers: Sequence[Writer]) -> Iterator[str]:
-    """What was acknowledged is so, and nothing happened twice."""
+    """Acknowledged writes stand, and nothing happened twice."""
     posts = {row[0]: row for row in rows(server, "SELECT id, content, original_id, deleted_at, edited_at FROM posts")}
     comments = dict(rows(server, "SELECT id, content FROM comments"))
     versions = Counter(post_id for (post_id,) in rows(server, "SELECT post_id FROM post_versions"))

@@ -30,7 +30,7 @@ SYNCED, MORE = 100, 200
 
 
 def environment_of(server: ServerProcess, replica: Path) -> dict[str, str]:
-    """What the recipes of docs/backup.md are given."""
+    """The values for the recipes of docs/backup.md."""
     path = f"{litestream.folder()}:{os.environ['PATH']}"
     data = str(server.settings["DATA_DIR"])
     return {**os.environ, "PATH": path, "PRESSROOM_DATA_DIR": data, "REPLICA": f"file://{replica}"}
@@ -74,7 +74,7 @@ def synced(replica: Path, folder: Path) -> set[str]:
 async def publish_until_killed(
     server: ServerProcess, publishers: Sequence[Publisher], replica: Path, kill: Callable[[], None]
 ) -> set[str]:
-    """Publishes until the replica has what was acknowledged first, and more has been; the former."""
+    """Publishes until the replica has the first acknowledged posts, and more has been; returns the former."""
     over, schedule = asyncio.Event(), Schedule(POSTS_PER_SECOND)
 
     def acknowledged() -> set[str]:

@@ -1,4 +1,4 @@
-"""Whoever reads the log may go away or stall: serving goes on, and so does a stop."""
+"""The reader of the log may go away or stall: serving goes on, and so does a stop."""
 
 import os
 import subprocess

@@ -63,7 +63,7 @@ def value(found: Samples, name: str, **labels: str) -> float | None:
 
 
 def until(server: ServerProcess, holds: Callable[[Samples], bool]) -> Samples:
-    """Reads until a condition holds; what was read then."""
+    """Reads until a condition holds; returns the last reading."""
     deadline = time.monotonic() + 2 * DEADLINE
     while not holds(found := samples(server)):
         assert time.monotonic() < deadline, found

@@ -34,7 +34,7 @@ def server(
 
 
 def shown(server: ServerProcess, *command: str) -> dict[str, Any]:
-    """What a command prints as JSON."""
+    """The JSON output of a command."""
     return dict(json.loads(server.command(*command, "--json").stdout))
 
 

@@ -1,4 +1,4 @@
-"""Three times the writes that a server can do: it does what it can, and tells the rest when to come back."""
+"""Three times the writes that a server can do: it serves its capacity, and the rest is told when to come back."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(toxiproxy.available() is not None, reason=str(to
 
 CONNECTIONS = 2
 LATENCY_MS = 10
-"""What a round trip to the database takes at least: that, and no core, is what the server's capacity comes from."""
+"""The least time of a round trip to the database: that, and no core, is the limit of the server's capacity."""
 
 CLIENTS = 8
 MEASURED = 30

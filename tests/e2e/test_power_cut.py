@@ -1,4 +1,4 @@
-"""The power is cut on SQLite and a disk that loses all that was not synced: what was acknowledged is there."""
+"""The power is cut on SQLite and a disk that loses everything unsynced: acknowledged writes are there."""
 
 import asyncio
 import contextlib
@@ -47,7 +47,7 @@ def put_on_volatile_disk(server: ServerProcess, disk: Path | None = None) -> Pat
 
 
 def cut_power(server: ServerProcess, kept: Path) -> None:
-    """Ends the server, and gives it what a power cut leaves."""
+    """Ends the server, and gives it the disk after a power cut."""
     server.kill()
     place = data_of(server)
     server.settings["DATA_DIR"] = after_power_cut(kept, place.with_name(f"{place.name}+"))
@@ -144,7 +144,7 @@ def taken_backup(installation: ServerProcess, to: Path) -> None:
 
 
 def is_whole(folder: Path, installation: ServerProcess) -> bool:
-    """Whether a data folder holds what the installation does."""
+    """Whether a data folder holds the rows of the installation."""
     names = {path.relative_to(folder) for path in folder.rglob("*") if "blobs" in path.parts and path.is_file()}
     blobs = data_of(installation) / "blobs"
     expected = {path.relative_to(blobs.parent) for path in blobs.rglob("*") if path.is_file()}

@@ -79,7 +79,7 @@ def keys_of(server: ServerProcess, count: int) -> list[str]:
 
 
 def admitted(server: ServerProcess, key: str, requests: int = 61) -> int:
-    """How many of so many requests at once are admitted; the others are told that they are too many."""
+    """How many of so many requests at once are admitted; the others get a 429."""
     answers = Counter(answer.status for answer in at_once([who_am_i(server, key)] * requests))
     assert answers.keys() <= {200, 429}
     return answers[200]
@@ -183,7 +183,7 @@ def test_a_kill_of_a_redis_with_its_file_forgets_nothing(process_server: MakeSer
 
 
 def test_a_loss_of_power_forgets_the_last_second_alone(process_server: MakeServer, durable: DurableRedis) -> None:
-    """The file is cut to what was in it one second before the end, as if it had last been synced then."""
+    """The file is cut to its size one second before the end, as if it had last been synced then."""
     server = serve(process_server, durable.url)
     (key,) = keys_of(server, 1)
     passed: list[tuple[float, float]] = []

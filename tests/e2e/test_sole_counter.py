@@ -116,7 +116,7 @@ def ask(server: ServerProcess, key: str, times: int, admitted: list[float]) -> N
 
 
 def burst(server: ServerProcess, key: str, size: int) -> list[Reply]:
-    """Sends requests at once; what was answered."""
+    """Sends requests at once; returns the answers."""
     try:
         return at_once([who_am_i(server, key)] * size)
     except OSError:

@@ -49,7 +49,7 @@ def test_no_write_succeeds_while_the_standby_is_away(
         cluster.standbys[0].thaw()
         thawed = time.monotonic()
 
-    # Now the standby has what was committed on the primary alone.
+    # Now the standby has the rows that were committed on the primary alone.
     assert all(wait_until(lambda path=path: _publish(server, secret, path) == 200) for path in NEW)
     recovered = time.monotonic() - thawed
     assert {name: reply.status for name, reply in replies.items() if reply.status < 400} == {}

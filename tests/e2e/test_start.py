@@ -223,7 +223,7 @@ def migrate_at_once(servers: list[ServerProcess]) -> None:
 
 
 def warning(server: ServerProcess) -> object:
-    """What a server that is ready tells its operator."""
+    """The lines that a ready server prints for its operator."""
     answer = ask(Request(server.port, "GET", "/readyz"))
     assert answer.status == 200
     return answer.json().get("warning")

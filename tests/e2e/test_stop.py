@@ -1,4 +1,4 @@
-"""A stop in good order: what is under way is answered, what was acknowledged is kept, and it is over in time."""
+"""A stop in good order: running requests are answered, acknowledged writes are kept, and it is over in time."""
 
 import asyncio
 import time

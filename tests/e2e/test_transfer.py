@@ -59,7 +59,7 @@ BULK = (
 
 @dataclass(frozen=True)
 class Origin:
-    """An installation on SQLite that was stopped, and what its clients know."""
+    """An installation on SQLite that was stopped, and its clients' knowledge."""
 
     folder: Path
     key: str

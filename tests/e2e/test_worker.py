@@ -94,7 +94,7 @@ def leases(desk: Desk) -> int:
 def test_an_api_alone_delivers_nothing_and_a_worker_does(desk: Desk) -> None:
     endpoint = desk.endpoint()
     desk.publish(10)
-    # This is written once a second: by then whoever delivered would have looked.
+    # This is written once a second: by then any deliverer would have looked.
     until(lambda: rows(desk.api, "SELECT 1 FROM api_keys WHERE last_used_at IS NOT NULL"), "the key's last use")
     assert (desk.receiver.count(), queue(desk), leases(desk)) == (0, [("pending", 0, 10)], 0)
     assert '"delivering"' not in desk.api.output()
@@ -207,7 +207,7 @@ def test_two_workers_share_the_load_without_a_duplicate(desk: Desk) -> None:
 
 
 def test_worker_takes_work_that_another_leaves(desk: Desk) -> None:
-    """The first is halted in the middle of a request; the second delivers all but what the first has in hand."""
+    """The first is halted in the middle of a request; the second delivers all but the first one's lease."""
     desk.endpoint("/first")
     desk.receiver.behave("/first", hold())
 

@@ -1,4 +1,4 @@
-"""What is sent: the cases that schemathesis makes of an operation, and the ways in which each of them goes out."""
+"""The cases that schemathesis makes of an operation, and the ways in which each of them goes out."""
 
 import itertools
 import json
@@ -30,7 +30,7 @@ class Manner(Enum):
     UNESCAPED = auto()
     """JSON in UTF-8 instead of in escapes: the service reads the two in different ways."""
     LINKED = auto()
-    """The body's fields that name something by its id name something that there is."""
+    """The body's fields that name something by its id name an existing thing."""
     CUT = auto()
     """The body ends early."""
     BARE = auto()

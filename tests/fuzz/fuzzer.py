@@ -1,4 +1,4 @@
-"""Sends fuzzed requests, holds each answer to the document, and keeps what was wrong."""
+"""Sends fuzzed requests, holds each answer to the document, and keeps the faults."""
 
 import math
 import traceback
@@ -29,7 +29,7 @@ SHOWN = 10
 
 @dataclass
 class Report:
-    """What a run sent and what was wrong with the answers."""
+    """The requests of a run and the faults of the answers."""
 
     seed: int
     statuses: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
@@ -141,19 +141,19 @@ class Fuzzer:
         return True
 
     def _complaint(self, answer: httpx.Response) -> str | None:
-        """What is wrong with an answer, if anything is."""
+        """The fault of an answer, if there is one."""
         if answer.is_server_error:
             return "the service itself failed"
         if answer.status_code == 429:
             return "a limit was reached; raise it in tests/harness/roomy.py"
         try:
             self._documented.check(answer)
-        except Exception as error:  # answers can be wrong in every way that there is
+        except Exception as error:  # answers can be wrong in every way
             return _first_line(error)
         return None
 
 
 def _first_line(error: Exception) -> str:
-    """What an error says, else the line of code that raised it."""
+    """The message of an error, else the line of code that raised it."""
     said, *_ = str(error).splitlines() or [str(traceback.extract_tb(error.__traceback__)[-1].line)]
     return f"{type(error).__name__}: {said[:200]}"

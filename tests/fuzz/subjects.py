@@ -16,7 +16,7 @@ USES = 6
 
 
 class Subject(Enum):
-    """What the `{id}` of a path may name."""
+    """The things that the `{id}` of a path may name."""
 
     MADE_UP = auto()
     """Whatever was generated."""
@@ -26,7 +26,7 @@ class Subject(Enum):
     FOREIGN_PRIVATE = auto()
     DELETED = auto()
     LAST_MADE = auto()
-    """What a fuzzed request made last: a post, a bounce, a comment."""
+    """The latest things of fuzzed requests: a post, a bounce, a comment."""
 
 
 class Subjects:
@@ -59,7 +59,7 @@ class Subjects:
         return self._hub if field == "hubId" else self._made.get(path)
 
     def learn(self, answer: httpx.Response) -> None:
-        """Takes note of what a fuzzed request made or took away."""
+        """Takes note of the things that a fuzzed request made or took away."""
         path = answer.request.url.path
         if answer.status_code == 201 and isinstance(made := answer.json().get("id"), str):
             self._made[path] = made

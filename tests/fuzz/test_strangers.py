@@ -60,7 +60,7 @@ class Site:
         """Of each function that held the loop the latest request."""
 
     def path(self, declared: str) -> str:
-        """Returns a path with the names of what is there."""
+        """Returns a path with the names of existing things."""
         ids = {"id": self._hub["id"] if declared.startswith("/api/hubs/") else self._post["id"], **self._names}
         return re.sub(r"{(\w+)}", lambda found: ids.get(found[1], found[0]), declared)
 

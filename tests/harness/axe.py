@@ -1,4 +1,4 @@
-"""axe-core, of npm: what is wrong with a page for those who cannot see it, or not well, or use no mouse."""
+"""axe-core, of npm: the faults of a page for those who cannot see it, or not well, or use no mouse."""
 
 import io
 import re
@@ -37,7 +37,7 @@ ENOUGH: Final = 4.5
 """The least contrast of text that is not large."""
 
 SHARE: Final = 0.02
-"""A colour that fills less of an element than this is an edge, not what its text stands on."""
+"""A colour that fills less of an element than this is an edge, not the ground of its text."""
 
 BARE: Final = """selectors => {
   const found = []
@@ -93,7 +93,7 @@ class Inspection:
         self._shown: set[str] = set()
 
     def complaints(self, *, colours_alone: bool = False) -> Iterator[str]:
-        """What is wrong as the page is now shown; with `colours_alone`, nothing but colours has changed."""
+        """The faults of the page as it is now shown; with `colours_alone`, nothing but colours has changed."""
         found = self._run(COLOURS if colours_alone else self._options())
         for rule in found["violations"]:
             if rule["impact"] in SERIOUS:

@@ -1,4 +1,4 @@
-"""What a test's webhook receiver can do with a request, well or badly."""
+"""The behaviours of a test's webhook receiver with a request, good and bad."""
 
 import asyncio
 import functools
@@ -24,7 +24,7 @@ class Exchange(Protocol):
         """Puts bytes on the wire."""
 
     async def drained(self) -> None:
-        """Waits until the client has taken most of what was written."""
+        """Waits until the client has taken most of the written bytes."""
 
     def finish(self, data: bytes = b"") -> None:
         """Writes the last of an answer; the connection is kept for the next request.
@@ -36,7 +36,7 @@ class Exchange(Protocol):
         """Answers when the test releases the path."""
 
     def close(self) -> None:
-        """Closes the connection after what was written."""
+        """Closes the connection after the written bytes."""
 
     def reset(self) -> None:
         """Drops the connection with a TCP reset."""

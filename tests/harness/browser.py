@@ -18,7 +18,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromi
 
 OPTIONS: Final = ("--no-sandbox", "--disable-quic", "--hide-scrollbars", "--autoplay-policy=no-user-gesture-required")
 MOST_WAIT: Final = 20_000
-"""Milliseconds after which what is waited for is not coming."""
+"""Milliseconds after which an awaited element is not coming."""
 
 OWN: Final = ("about", "blob", "data", "file")
 """Addresses that are nobody's."""
@@ -78,7 +78,7 @@ class Tab:
     """One page of a browser and what there was to complain of.
 
     Attributes:
-        reports: What came to the console, what failed, and what was asked of any other host.
+        reports: Messages of the console, failed requests, and requests to any other host.
     """
 
     def __init__(self, context: BrowserContext, base_url: str) -> None:

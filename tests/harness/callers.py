@@ -96,7 +96,7 @@ class Caller:
                 told(done=reply.status == 200, number=int(reply.headers["x-ratelimit-remaining"]))
 
     async def _write(self, method: str, path: str, body: Mapping[str, object] | None = None) -> bool:
-        """Writes once, however often it must be sent; returns whether there was what is written to."""
+        """Writes once, however often it must be sent; returns whether its subject was there."""
         reply = await self._insist(method, path, body, f"write-{next(_numbers)}")
         assert reply.status in {200, 404, 410}, reply
         return reply.status == 200

@@ -134,7 +134,7 @@ def published(author: Member, content: str = "The harbour bridge opens again on 
 
 
 def made(answer: Reply) -> str:
-    """The id of what was made."""
+    """The id of the created thing."""
     assert answer.status == 201, answer
     return str(answer.json()["id"])
 
@@ -145,7 +145,7 @@ def status_counts(answers: Sequence[Reply]) -> Counter[int]:
 
 
 def stats(server: ServerProcess, post_id: str) -> dict[str, int]:
-    """What a post says of what others did with it, to a reader who is not signed in."""
+    """A post's counts of reactions, for a reader who is not signed in."""
     answer = ask(Request(server.port, "GET", f"/api/posts/{post_id}"))
     assert answer.status == 200, answer
     return dict(answer.json()["stats"])
@@ -218,4 +218,4 @@ COUNTERS: Final = {
     "comment.created": "SELECT username, (SELECT count(*) FROM events e WHERE e.account_id = a.id"
     " AND e.type = 'comment.created'), (SELECT count(*) FROM comments c WHERE c.account_id = a.id) FROM accounts a",
 }
-"""For each counter a statement that yields whose it is, what it says, and how many rows there are."""
+"""For each counter a statement that yields its owner, its value, and the number of rows."""

@@ -1,4 +1,4 @@
-"""Who publishes, who is told of it by webhook, and what there is to complain of in what they were told."""
+"""Publishers, endpoints, and the faults of their deliveries."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ QUICK_RETRIES: Final[dict[str, object]] = {"DEV": 1, "WEBHOOK_RETRY_WAITS": "0.2
 """Settings with which the receiver can be reached, and a failed delivery is soon tried again."""
 
 SUBJECTS: Final = {POST: "post", COMMENT: "comment"}
-"""Where `data` holds what an event is about."""
+"""The place in `data` of an event's subject."""
 
 
 class Endpoint:
@@ -120,7 +120,7 @@ class Newsroom:
         receiver.behave(self.slow.path, hold())
 
     def due(self, endpoint: Endpoint) -> dict[str, str]:
-        """What an endpoint is to be told of: ids of posts and comments, and what they say."""
+        """The events for an endpoint: ids of posts and comments, and their texts."""
         posts = {id_: text for author in self.authors for id_, text in author.posts.items()}
         comments = {id_: text for author in self.authors for id_, text in author.comments.items()}
         return {**(posts if POST in endpoint.events else {}), **(comments if COMMENT in endpoint.events else {})}
@@ -135,7 +135,7 @@ def wait_until_settled(server: ServerProcess, seconds: float) -> None:
 
 
 def left_over(server: ServerProcess) -> list[str]:
-    """What is not as it should be once everything is delivered: deliveries, leases, endpoints."""
+    """The faults once everything is delivered: deliveries, leases, endpoints."""
     return [f"{what}: {found}" for what, statement in _LEFT_OVER.items() if (found := rows(server, statement)[0][0])]
 
 
@@ -149,7 +149,7 @@ _LEFT_OVER: Final = {
 
 
 def complaints(endpoint: Endpoint, came: Sequence[Received], due: Mapping[str, str]) -> Iterator[str]:
-    """Everything that is wrong with what came to an endpoint which was to be told of `due`; a sentence each.
+    """All faults of the deliveries to an endpoint that was to get `due`; a sentence each.
 
     Several arrivals of one envelope are nothing to complain of.
     """
@@ -169,7 +169,7 @@ def complaints(endpoint: Endpoint, came: Sequence[Received], due: Mapping[str, s
 
 
 def _wrong_in(endpoint: Endpoint, request: Received) -> Iterator[str]:
-    """What is wrong with one request by itself."""
+    """The faults of one request by itself."""
     if (request.event, request.id) != (request.envelope["event"], request.envelope["id"]):
         yield "headers that differ from the envelope"
     if request.event not in endpoint.events:

@@ -29,7 +29,7 @@ VARYING = {
 
 
 def resolve(document: Json, part: Json) -> Json:
-    """What a reference refers to; anything else as it is."""
+    """The target of a reference; anything else as it is."""
     while "$ref" in part:
         reference, part = part["$ref"], document
         for name in reference.removeprefix("#/").split("/"):

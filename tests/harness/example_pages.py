@@ -60,7 +60,7 @@ EDIT: Final = FormFields(lists={"scopes"}, lines={"networks"}, empty_clears={"bi
 
 
 async def show(request: Request[Caller], form: FormState) -> Response:
-    """The page as plain data: what a template would see of the form."""
+    """The page as plain data: a template's view of the form."""
     seen = {
         "typed": form.typed,
         "errors": {
@@ -123,7 +123,7 @@ TEMPLATES: Final = {"example_form": FORM, "example_part": PART}
 
 
 class Seen:
-    """What the pages show, and what was sent to them."""
+    """The texts of the pages, and their submitted forms."""
 
     version = "1"
     polls: ClassVar[list[str | None]] = []

@@ -73,7 +73,7 @@ def fork(
 ) -> Fork:
     """Starts `pressroom` with these arguments in a folder.
 
-    What it prints goes to the end of `log`, and what it complains of to that of `errors`, `log` if there is none.
+    Its output goes to the end of `log`, and its errors to that of `errors`, `log` if there is none.
     """
     mother = _mother()
     files = {"log": str(log), "errors": str(errors or log)}
@@ -84,7 +84,7 @@ def fork(
 def run(
     arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], timeout: float
 ) -> subprocess.CompletedProcess[str]:
-    """Returns how `pressroom` ended, and what it printed, at most `timeout` seconds later. Raises TimeoutExpired."""
+    """Returns how `pressroom` ended, and its output, at most `timeout` seconds later. Raises TimeoutExpired."""
     with tempfile.TemporaryDirectory() as kept:
         log, errors = Path(kept) / "out", Path(kept) / "err"
         process = fork(arguments, folder=folder, environment=environment, log=log, errors=errors)
@@ -152,7 +152,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _become(order: Mapping[str, Any]) -> NoReturn:
-    """Turns a fresh fork into what was ordered, and never returns."""
+    """Turns a fresh fork into the ordered process, and never returns."""
     status = 1
     try:
         for number, name in ((1, "log"), (2, "errors")):

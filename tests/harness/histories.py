@@ -1,4 +1,4 @@
-"""Records what clients asked and were told, and has a foreign checker look for an order that explains it.
+"""Records clients' calls and answers, and has a foreign checker look for an order that explains them.
 
 The checker is porcupine, in `tests/linearizability`, where the models are too; `make tools` builds it.
 """
@@ -27,13 +27,13 @@ def available() -> str | None:
 
 
 class Told:
-    """What the client of one call was told; nothing, until it is said."""
+    """The answer to the client of one call; nothing, until it is noted."""
 
     def __init__(self) -> None:
         self.output: dict[str, object] | None = None
 
     def __call__(self, *, done: bool = True, replayed: bool = False, value: str = "", number: int = 0) -> None:
-        """Says what it was told: see `Output` in tests/linearizability/main.go."""
+        """Notes the answer: see `Output` in tests/linearizability/main.go."""
         self.output = {"done": done, "replayed": replayed, "value": value, "number": number}
 
 
@@ -52,9 +52,9 @@ class History:
 
         Args:
             kind: the model that it belongs to.
-            key: what it is about; calls about different keys have nothing to do with each other.
-            op: what is asked, in the model's words.
-            given: what it is asked with.
+            key: its subject; calls about different keys have nothing to do with each other.
+            op: the call, in the model's words.
+            given: its arguments.
         """
         told = Told()
         start = time.monotonic_ns()

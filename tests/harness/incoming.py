@@ -1,4 +1,4 @@
-"""Requests as they come in to a test's webhook receiver: what they are, and the connections that bring them."""
+"""Requests as they come in to a test's webhook receiver: their contents, and their connections."""
 
 import asyncio
 import contextlib

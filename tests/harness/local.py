@@ -105,7 +105,7 @@ class LocalServer:
         self.run(index_waiting(self.runtime.db))
 
     def keep_still(self) -> None:
-        """Writes nothing behind by itself from now on, but what its limits count: held back, that refuses requests."""
+        """Writes nothing behind by itself from now on, but for counts of limits: held back, they refuse requests."""
         self.run(self._keep_still())
 
     def _place_database(self) -> None:

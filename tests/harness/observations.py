@@ -13,13 +13,13 @@ NONE_NEEDED = "none needed"
 
 
 def observe(fault: str, effect: str, recovery: float | str, since: str = "") -> None:
-    """Record what a fault did.
+    """Record the effect of a fault.
 
     Args:
         fault: what was broken and how, a row's name in docs/reliability.md: words, or an f-string that varies in words.
         effect: what clients and the operator saw, with the figures that the test measured.
         recovery: the seconds until all was as before; where there are none, why.
-        since: what the seconds are counted from ("the kill", "Redis's start").
+        since: the beginning of the seconds ("the kill", "Redis's start").
     """
     if folder := os.environ.get(FOLDER):
         Path(folder).mkdir(parents=True, exist_ok=True)

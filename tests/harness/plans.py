@@ -1,4 +1,4 @@
-"""What a statement costs on each engine: which indexes it uses, what it walks through, how much work it is. Untimed."""
+"""The cost of a statement on each engine: its indexes, the rows that it walks through, its work. Untimed."""
 
 import json
 import re
@@ -23,14 +23,14 @@ _PARENTS: Final = """SELECT CAST(x.relname AS TEXT), CAST(c.relname AS TEXT) FRO
 
 
 class Asked(NamedTuple):
-    """A statement that an action ran, and what it bound."""
+    """A statement that an action ran, and its values."""
 
     command: Command
     values: dict[str, Value]
 
 
 class Noting:
-    """A transaction that notes what is asked of it."""
+    """A transaction that notes its statements."""
 
     def __init__(self, tx: Tx, asked: list[Asked]) -> None:
         self.engine, self.now, self.subscribers = tx.engine, tx.now, tx.subscribers
@@ -68,7 +68,7 @@ class Noting:
 
 
 class Cost(NamedTuple):
-    """What a statement takes: what it walks through from end to end, the indexes that it uses, and its work."""
+    """The cost of a statement: tables that it walks through from end to end, the indexes that it uses, its work."""
 
     walked: list[str]
     indexes: set[str]
@@ -122,7 +122,7 @@ class Postgres:
         for mode in ("force_custom_plan", "force_generic_plan"):
             await self.connection.execute(f"SET plan_cache_mode = {mode}")
             explain = f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page({values})"
-            await self.connection.execute(explain)  # Reads what is not in memory yet, and marks rows as seen.
+            await self.connection.execute(explain)  # Reads pages that are not in memory yet, and marks rows as seen.
             told = str(await self.connection.fetchval(explain))
             costs.append(_cost(json.loads(told)[0]["Plan"], self.large, parents))
         await self.connection.execute("DEALLOCATE page")
@@ -136,7 +136,7 @@ def _literal(value: Value) -> str:
 
 
 def _cost(root: dict[str, Any], large: Collection[str], parents: Mapping[str, str]) -> Cost:
-    """Returns what a plan takes; a partition counts as its table, and one without rows as nothing."""
+    """Returns the cost of a plan; a partition counts as its table, and one without rows as nothing."""
     nodes = list(_nodes(root))
     rows = sum(_rows(it) for it in nodes)
     blocks = root["Shared Hit Blocks"] + root["Shared Read Blocks"]

@@ -18,7 +18,7 @@ AGAIN = 5
 
 
 class Schedule:
-    """When posts are due, `rate` of them a second, whoever sends them; what is late is due at once."""
+    """When posts are due, `rate` of them a second, of all publishers; a late one is due at once."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate

@@ -132,7 +132,7 @@ class Receiver:
     def wait(self, condition: Callable[["Receiver"], bool], seconds: float = 30) -> None:
         """Waits until `condition` holds of this receiver; it is asked again at everything that happens here.
 
-        Raises AssertionError that shows what was received.
+        Raises AssertionError that shows the received requests.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -155,7 +155,7 @@ class Receiver:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Drops what is still connected. Raises what a script raised, unless the block itself failed."""
+        """Drops open connections. Raises the errors of scripts, unless the block itself failed."""
         self._on_loop(self._stop())
         self._stop_loop()
         if self._failures and kind is None:

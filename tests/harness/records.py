@@ -1,4 +1,4 @@
-"""What a server's database holds, read past the server, and whether it all agrees."""
+"""The rows of a server's database, read past the server, and whether they agree."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 
 
 def rows(server: ServerProcess, statement: str) -> list[Row]:
-    """What a statement yields on the server's own database."""
+    """The rows of a statement on the server's own database."""
     url = str(server.settings.get("DATABASE_URL", ""))
     if not url:
         return _ask_sqlite(sqlite_file(server), statement)
@@ -35,7 +35,7 @@ def sqlite_file(server: ServerProcess) -> Path:
 
 
 def disagreements(server: ServerProcess, publishers: Sequence[Publisher]) -> list[str]:
-    """Everything in which the database contradicts itself or what the publishers were told; a sentence each.
+    """Everything in which the database contradicts itself or the publishers' answers; a sentence each.
 
     The publishers are all who ever published there, each post under an Idempotency-Key of its own.
     """
@@ -56,7 +56,7 @@ def _twice(contents: Iterable[str]) -> Iterator[str]:
 
 
 def _promises(publishers: Sequence[Publisher], kept: dict[str, str]) -> Iterator[str]:
-    """What was acknowledged is there; what is there was sent; one Idempotency-Key has one answer."""
+    """Acknowledged posts are there; posts there were sent; one Idempotency-Key has one answer."""
     for publisher in publishers:
         for content, post_id in publisher.acknowledged.items():
             if kept.get(post_id) != content:
@@ -84,7 +84,7 @@ def _companions(server: ServerProcess, post_ids: list[str]) -> Iterator[str]:
 
 
 def _counters(server: ServerProcess, posts: list[Row]) -> Iterator[str]:
-    """Each account's quota and counter say what its posts say."""
+    """Each account's quota and counter equal the number of its posts."""
     owned = Counter(account_id for _, account_id, *_ in posts)
     keyed = Counter(account_id for _, account_id, key_id, _ in posts if key_id)
     used = {account_id: int(n) for account_id, n in rows(server, _USED)}

@@ -1,4 +1,4 @@
-"""What a migration may not do while the version before serves (docs/development.md#a-migration), by its statements."""
+"""Changes that a migration may not make while the version before serves (docs/development.md#a-migration)."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _SETS: Final = re.compile(r"\bSET (.+?)(?: WHERE |$)", re.IGNORECASE)
 
 
 def faults_in(migrations: Sequence[Migration]) -> list[str]:
-    """Returns what is wrong with migrations, a sentence each.
+    """Returns the faults of migrations, a sentence each.
 
     Each is judged by the schema of the version before its own, which `oldest_program` holds.
     """
@@ -36,7 +36,7 @@ def faults_in(migrations: Sequence[Migration]) -> list[str]:
 
 
 def faults_of(migration: Migration, earlier: Sequence[str] = ()) -> list[str]:
-    """Returns what a migration does that the version before may not survive, a sentence each.
+    """Returns the changes of a migration that the version before may not survive, a sentence each.
 
     Args:
         migration: The migration.

@@ -56,7 +56,7 @@ class ByModule(LoadGroupScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        """Returns the name of what a test is handed out with."""
+        """Returns the name of the share by which a test is handed out."""
         scope = super()._split_scope(nodeid)
         if scope != nodeid or nodeid.startswith(BY_THE_TEST):
             return scope

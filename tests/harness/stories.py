@@ -1,4 +1,4 @@
-"""Programs that do everything that a key may do, through failures, and remember what they were told."""
+"""Programs that do everything that a key may do, through failures, and remember the answers."""
 
 import asyncio
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class Sender:
 
 
 class Writer(Sender):
-    """A program that does with its key what a key may do."""
+    """A program that does everything that its key may do."""
 
     def __init__(self, server: ServerProcess, key: str, name: str) -> None:
         super().__init__(server, name, {"Authorization": f"Bearer {key}"})

@@ -1,4 +1,4 @@
-"""The receiver that other tests rely on does what it is told."""
+"""The receiver that other tests rely on follows its scripts."""
 
 import gzip
 import ssl

@@ -10,7 +10,7 @@ TRUST: Final = ssl.create_default_context()
 
 
 def _shared(verify: Any = True, **options: Any) -> ssl.SSLContext:
-    """Returns the one context for whoever asks for no other; httpx makes one for each client, and for each request."""
+    """Returns the one context for every caller that asks for no other; httpx makes one for each client and request."""
     return TRUST if verify is True and not options.get("cert") else httpx.create_ssl_context(verify=verify, **options)
 
 

@@ -66,7 +66,7 @@ def unpack(commit: str, folder: Path) -> None:
 
 
 def put_migrations(source: Path, later: Mapping[str, str] | None = None) -> None:
-    """Adds to a source the migrations of today, and `later` ones by what they do."""
+    """Adds to a source the migrations of today, and `later` ones by their changes."""
     for file in (ROOT / MIGRATIONS).glob("*.sql"):
         shutil.copy(file, source / MIGRATIONS)
     for number, (name, sql) in enumerate((later or {}).items(), newest_schema() + 1):
@@ -74,7 +74,7 @@ def put_migrations(source: Path, later: Mapping[str, str] | None = None) -> None
 
 
 def later_source(folder: Path, later: Mapping[str, str]) -> Path:
-    """Makes a source of today's program that knows migrations of its own, by what they do."""
+    """Makes a source of today's program that knows migrations of its own, by their changes."""
     shutil.copytree(Path(pressroom.__file__).parent, folder / "src/pressroom")
     put_migrations(folder, later)
     return folder

@@ -1,4 +1,4 @@
-"""A disk that keeps what was synced and nothing else: what a power cut leaves at the worst.
+"""A disk that keeps synced data and nothing else: the worst result of a power cut.
 
 The bytes of a file are kept when it is synced, and its name when its folder is, as POSIX promises and no more. Both are
 recorded in a folder beside it, by inode, so that a process may be killed at any moment. Run as a program, this module
@@ -27,7 +27,7 @@ class PowerCut(BaseException):
 
 
 class VolatileDisk:
-    """The folder `seen`, and in `kept` what a power cut leaves of it; `cut_at` is the sync that is the last."""
+    """The folder `seen`, and in `kept` its state after a power cut; `cut_at` is the sync that is the last."""
 
     def __init__(self, seen: Path, kept: Path, cut_at: int | None = None) -> None:
         self.syncs = 0
@@ -81,7 +81,7 @@ class VolatileDisk:
 
 
 def after_power_cut(kept: Path, into: Path) -> Path:
-    """Writes what a power cut leaves into a new folder, which it returns."""
+    """Writes the state after a power cut into a new folder, which it returns."""
     _bring_back(kept, (kept / ROOT).read_text(), into)
     return into
 

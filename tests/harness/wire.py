@@ -13,7 +13,7 @@ DEADLINE = 30.0
 """Seconds that any answer may take before a test gives up."""
 
 
-class HungUp(ConnectionError):  # what it is, not that it is wrong
+class HungUp(ConnectionError):  # an event, not an error
     """The server closed the connection instead of answering."""
 
 

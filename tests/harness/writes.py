@@ -25,7 +25,7 @@ class Write:
 
 @dataclass(frozen=True)
 class People:
-    """Whoever writes, signed in, and another account."""
+    """The writer, signed in, and another account."""
 
     web: httpx.Client
     other: httpx.Client
@@ -200,5 +200,5 @@ ONCE: Final = frozenset({"key"})
 
 
 def replay_of(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a replay of the write that was answered with `body` has to say."""
+    """The expected replay of the write that was answered with `body`."""
     return {**body, **dict.fromkeys(ONCE & body.keys())}

@@ -14,7 +14,7 @@ Placed = list[tuple[str, int]]
 
 
 def comment(name: str, parent: str | None = None) -> Comment:
-    """A comment of which nothing matters but its place."""
+    """A comment that is only its place."""
     return Comment(
         id=name,
         post_id="post",
@@ -91,7 +91,7 @@ def conversations(draw: st.DrawFn) -> list[Comment]:
 
 
 def story_of(comments: list[Comment], parent: str | None, depth: int) -> Placed:
-    """What is said below a comment, by recursion: the rule as one would put it on paper."""
+    """The comments below a comment, by recursion: the rule as one would put it on paper."""
     known = {each.id for each in comments}
     story: Placed = []
     for each in comments:

@@ -1,4 +1,4 @@
-"""What a key looks like, and when it is one."""
+"""The form of a key, and texts that are none."""
 
 import hashlib
 import zlib

@@ -137,7 +137,7 @@ def test_statement_cost_is_independent_of_other_rows(keys: Keys, name: str) -> N
     assert len(few) == len(many) <= statements
     for asked, costs in many:
         for cost in costs:
-            walked = [walk for walk in cost.walked if "TEMP B-TREE" not in walk]  # of what an index has found
+            walked = [walk for walk in cost.walked if "TEMP B-TREE" not in walk]  # of rows found by an index
             assert walked == [], f"{asked.command.text}\n{cost.plan}"
     for way in range(len(few[0][1])):
         little, much = (sum(costs[way].work for _, costs in found) for found in (few, many))

@@ -8,7 +8,7 @@ from pressroom.domains.limits.models import Rates
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt and what it heard."""
+    """One attempt and its verdict."""
 
     at: int
     is_post: bool

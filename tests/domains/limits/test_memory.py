@@ -1,4 +1,4 @@
-"""The limiter of one process: what it writes behind, loads again, and does when it may no longer count."""
+"""The limiter of one process: its saves, its loads, and its refusals when it may no longer count."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -407,7 +407,7 @@ def test_a_stop_waits_for_the_save_under_way(tmp_path: Path) -> None:
 
 
 def test_a_stop_counts_nothing_that_it_would_not_save(tmp_path: Path) -> None:
-    """What was counted after the last save would be lost, or saved after the record of a clean stop and undo that."""
+    """Counts after the last save would be lost, or saved after the record of a clean stop and undo that."""
 
     async def story(db: Database, clock: SettableClock, key_id: str) -> None:
         slow = Slow(db)

@@ -1,4 +1,4 @@
-"""The limiter in Redis: what it does to the connections, and how often it tries a Redis that is away."""
+"""The limiter in Redis: its use of connections, and how often it tries a Redis that is away."""
 
 import asyncio
 import uuid

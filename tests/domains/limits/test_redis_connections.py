@@ -52,7 +52,7 @@ async def counted(server: RedisServer, timeout: float = 10) -> AsyncGenerator[Re
 
 
 async def left(limiter: RedisLimiter) -> list[int]:
-    """What is left of each key's minute, all asked at once."""
+    """The rest of each key's minute, all asked at once."""
     verdicts = await asyncio.gather(*(limiter.peek(f"key{number}", is_post=False) for number in range(KEYS)))
     return [verdict.remaining for verdict in verdicts]
 

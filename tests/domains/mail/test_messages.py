@@ -1,4 +1,4 @@
-"""Messages: what they look like, and that nobody writes headers into them."""
+"""Messages: their form, and that nobody writes headers into them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a confined process can still do, tried by one: as root where the test runs as root, and as nobody."""
+"""The abilities of a confined process, tried by one: as root where the test runs as root, and as nobody."""
 
 import json
 import os
@@ -192,7 +192,7 @@ Found = dict[str, Any]
 
 @pytest.fixture(scope="module", params=["root", "nobody"] if os.geteuid() == 0 else ["nobody"])
 def found(request: pytest.FixtureRequest) -> Iterator[Found]:
-    """What became of every attempt, and what the parent saw."""
+    """The result of every attempt, and the parent's view."""
     with tempfile.TemporaryDirectory() as name:  # not pytest's folder, which is closed to other users
         yield _found(Path(name), request.param)
 

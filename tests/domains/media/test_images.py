@@ -194,7 +194,7 @@ def test_an_image_that_needs_more_memory_than_is_allowed_is_refused(
     studio: Studio, corpus: Callable[[str], Path], tmp_path: Path
 ) -> None:
     outcome = studio.open(corpus("within-limits.png"), tmp_path, DecodingLimits(address_bytes=170_000_000))
-    # libvips reports what it can and ends the process where it cannot.
+    # libvips reports errors where it can and ends the process where it cannot.
     assert isinstance(outcome, Undecodable | ChildDied)
 
 

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes."""
+"""The type of a file, by its first bytes."""
 
 from collections.abc import Callable
 from pathlib import Path

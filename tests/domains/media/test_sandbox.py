@@ -1,4 +1,4 @@
-"""Children: how they end, what they are kept from, and that nothing of them stays."""
+"""Children: how they end, their restrictions, and that nothing of them stays."""
 
 import asyncio
 import base64
@@ -299,7 +299,7 @@ def answer(folder: Path, *, video: bool = False) -> Processed:
 
 
 def checked(said: Processed, folder: Path, *, video: bool = False) -> Processed:
-    """What is believed of an answer."""
+    """The accepted part of an answer."""
     return check_answer(said, FileKind.MP4 if video else FileKind.PNG, folder, DecodingLimits())
 
 

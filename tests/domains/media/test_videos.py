@@ -1,4 +1,4 @@
-"""Videos of the corpus: what is made plays, is upright, and tells nothing."""
+"""Videos of the corpus: the result plays, is upright, and tells nothing."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""Lists of notifications hold what the plainest rules say, after any acts of any accounts."""
+"""Lists of notifications equal those of the plainest rules, after any acts of any accounts."""
 
 import itertools
 from functools import partial
@@ -256,7 +256,7 @@ async def make_accounts(tx: Tx) -> list[Account]:
 
 
 async def read_list(tx: Tx, account_id: str) -> tuple[list[Shown], int]:
-    """What the list shows an account, and how many are unread. A post that it names has a permalink for the reader."""
+    """An account's list, and its unread count. A post that it names has a permalink for the reader."""
     found, following = await list_seen_notifications(tx, account_id, BEYOND, 100)
     assert following is None
     for each in found:

@@ -67,7 +67,7 @@ class Posts:
     run: Callable[[Any], Any]
 
     def cost(self, command: Command, size: int, values: dict[str, Value]) -> list[Cost]:
-        """What a statement about the post of this size takes, in each way of carrying it out."""
+        """The cost of a statement about the post of this size, in each way of carrying it out."""
         known: dict[str, Value] = {
             "account_id": self.authors[size],
             "post_id": self.post_ids[size],

@@ -96,7 +96,7 @@ async def check_turned_and_back(db: Database) -> None:
 
 
 async def check_turns_wait(db: Database) -> None:
-    """A step of the job that has read what the account is ends before the account turns."""
+    """A step of the job that has read the account's state ends before the account turns."""
     account = await make_turning(db)
     await account.turn(private=True)
     (job,) = await account.claim()

@@ -80,7 +80,7 @@ class Graph:
         return [*(number for number in range(self.accounts) if number not in self.now_suspended), None]
 
     def relationship(self, reader: int | None, post: Planned) -> Relationship:
-        """What a reader has to do with a post, by the sets alone."""
+        """A reader's relation to a post, by the sets alone."""
         suspended = post.author in self.now_suspended
         if reader is None:
             return Relationship(suspended=suspended)
@@ -159,7 +159,7 @@ def test_the_rule_in_every_relationship(visibility: Visibility, answers: str) ->
 
 
 def allowed(graph: Graph, post: Planned) -> set[int | None]:
-    """Who may see a post by docs/posts.md#visibility: a set of accounts, and None for whoever is signed out."""
+    """The readers of a post by docs/posts.md#visibility: a set of accounts, and None for the signed-out one."""
     followers = {reader for reader, followed in graph.follows if followed == post.author}
     followed = {reader for follower, reader in graph.follows if follower == post.author}
     rules: dict[Visibility, set[int | None]] = {
@@ -306,7 +306,7 @@ async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> lis
 
 
 async def check_list(tx: Tx, kept: Kept, read: List, of: str, reader: int | None, expected: list[str]) -> None:
-    """A list holds what it should, at once and in pages of every size that matters."""
+    """A list holds the posts of the rule, at once and in pages of every size that matters."""
     views = await read(tx, of, kept.reader(reader), BEYOND, EVERYTHING)
     assert [view.post.id for view in views] == expected
     for view in views:
@@ -316,7 +316,7 @@ async def check_list(tx: Tx, kept: Kept, read: List, of: str, reader: int | None
 
 
 def check_original(kept: Kept, view: PostView, reader: int | None) -> None:
-    """What a bounce shares is there exactly when it stands and the reader may see it."""
+    """The original of a bounce is there exactly when it stands and the reader may see it."""
     shares = kept.graph.posts[kept.posts.index(view.post.id)].shares
     shown = None if view.original is None else view.original.post.id
     if shares is None:
@@ -328,7 +328,7 @@ def check_original(kept: Kept, view: PostView, reader: int | None) -> None:
 
 
 async def check_single_posts(tx: Tx, kept: Kept, reader: int | None) -> None:
-    """`find_post` finds what the reader may see, deleted or not; `get_post` what stands of it."""
+    """`find_post` finds posts for the reader, deleted or not; `get_post` those that stand."""
     for post_id, post in zip(kept.posts, kept.graph.posts, strict=True):
         sees = kept.graph.sees(reader, post)
         found = await lookup.find_post(tx, post_id, kept.reader(reader))
@@ -369,7 +369,7 @@ async def settle_tags(tx: Tx, kept: Kept) -> None:
 
 
 async def check_tag(tx: Tx, kept: Kept) -> None:
-    """The tag's page after the job, which has put what is not shown out of the way."""
+    """The tag's page after the job, which has hidden rows put out of the way."""
     for reader in kept.graph.readers:
         await check_list(tx, kept, lookup.list_of_tag, kept.tag, reader, kept.tagged(reader))
     shown = await tx.all(SHOWN, tag=kept.tag)

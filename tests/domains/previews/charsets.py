@@ -13,7 +13,7 @@ WESTERN: Final = "“Blei” \u2013 Geduld & Käse für 3 €"
 
 
 def titled(text: str, encoding: str, head: str = "") -> bytes:
-    """A page in an encoding, of which most is ASCII."""
+    """A page in an encoding, mostly of ASCII."""
     return f"<html><head>{head}<title>{text}</title></head><body>Hello</body>".encode(encoding)
 
 

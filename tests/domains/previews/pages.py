@@ -10,7 +10,7 @@ URL: Final = "https://paper.example/a/page.html"
 
 @dataclass(frozen=True)
 class Page:
-    """A page, how it comes, and what it says of itself."""
+    """A page, its headers, and its metadata."""
 
     name: str
     html: bytes
@@ -20,7 +20,7 @@ class Page:
 
 
 def page(name: str, html: str | bytes, content_type: str = "text/html; charset=utf-8", **card: str | bool) -> Page:
-    """A page whose card holds only what is given; `declared` unless that is said."""
+    """A page whose card holds only the given values; `declared` unless that is given."""
     said = {"declared": "title" in card, **card}
     made = html.encode() if isinstance(html, str) else html
     return Page(name, made, PageCard(**said), content_type)  # pyright: ignore[reportArgumentType]

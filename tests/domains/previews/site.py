@@ -22,7 +22,7 @@ DRIP_SECONDS: Final = 0.02
 
 
 class _Answer:
-    """What a path answers: a head, and pieces of a body with a pause between them."""
+    """The answer at a path: a head, and pieces of a body with a pause between them."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: Iterable[bytes], pause: float = 0) -> None:
         lines = [f"HTTP/1.1 {status} Whatever", *(f"{name}: {value}" for name, value in headers.items())]
@@ -57,7 +57,7 @@ class Site:
         self._set(path, _Answer(status, {name: value for name, value in named.items() if value}, [body]))
 
     def redirect(self, path: str, location: str, status: int = 302) -> None:
-        """Sends whoever asks for a path somewhere else."""
+        """Redirects requests for a path."""
         self.page(path, headers={"Location": location}, status=status)
 
     def stream(self, path: str, pieces: Iterable[bytes], headers: Mapping[str, str] = NONE) -> None:
@@ -74,7 +74,7 @@ class Site:
             self._hanging[path] = asyncio.Event()
 
     def release(self, path: str) -> None:
-        """Answers what was kept back, and from now on at once."""
+        """Answers held requests, and from now on at once."""
         with self._changed:
             released = self._hanging.pop(path, None)
         if released is not None:
@@ -112,7 +112,7 @@ class Site:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Drops what is still connected."""
+        """Drops open connections."""
         self._on_loop(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -1,4 +1,4 @@
-"""Faults of this server are no failures of a page: loading its client, and what it lacks to send a request."""
+"""Faults of this server are no failures of a page: loading its client, and missing resources of a request."""
 
 import asyncio
 import contextlib

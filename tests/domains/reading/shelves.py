@@ -28,7 +28,7 @@ OTHERS: Final = 500
 """Accounts, each with a key, whose posts are in the hubs; and hubs without posts."""
 
 OLD, NEW = 1_000_000_000_000_000_000, 2_000_000_000_000_000_000
-"""What the ids begin with of posts that are older than the others, and of the others."""
+"""The beginnings of the ids of posts that are older than the others, and of the others."""
 
 FILL: Final = Command(
     "INSERT INTO posts (id, account_id, type, content, visibility, created_at, updated_at, deleted_at, hub_id)"

@@ -56,7 +56,7 @@ def test_links(text: str, html: str) -> None:
 
 
 class Reader(HTMLParser):
-    """What a browser makes of a piece of HTML: the links, and the text that is read."""
+    """A browser's reading of a piece of HTML: the links, and the text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -50,7 +50,7 @@ WALK = 10_000
 
 STATEMENTS = 10
 OWN = ("BEGIN", "COMMIT", "SELECT pg_advisory_unlock_all")
-"""What the pool and the transaction ask for by themselves."""
+"""The statements of the pool and the transaction themselves."""
 """A page takes fewer, the look-up of the session included."""
 
 NEEDED: Final[dict[Command, set[str]]] = {
@@ -147,7 +147,7 @@ class Library:
     run: Callable[[Any], Any]
 
     def open(self, page: Page, size: int, reader: str) -> tuple[Any, list[Asked]]:
-        """What is on a page, and what was asked of the database for it."""
+        """The posts on a page, and its statements."""
         asked: list[Asked] = []
         name = page.author(size) if reader == "author" else reader
 

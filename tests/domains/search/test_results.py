@@ -1,4 +1,4 @@
-"""A search finds what the plainest rules say, after any acts of any accounts, and nothing without a permalink."""
+"""A search equals the plainest rules, after any acts of any accounts, and finds nothing without a permalink."""
 
 import itertools
 from collections.abc import Callable
@@ -379,7 +379,7 @@ def test_people_follow_the_plainest_rules(
             return [each.id for each in run(search_people(db, text, account_id, None, 100)).found]
 
         def found_early(text: str) -> list[str]:
-            """The ids on all pages, each of which ends as soon as it can."""
+            """The ids on all pages; each page ends as soon as it can."""
             nonlocal early
             ids, place = list[str](), None
             while True:

@@ -21,7 +21,7 @@ FEW_SECONDS = 10.0
 
 
 class Results:
-    """Saves results, except those of locked endpoints, each of which is unlocked once it was postponed."""
+    """Saves results, except those of locked endpoints; each is unlocked once it was postponed."""
 
     def __init__(self, *locked: str) -> None:
         self.locked = set(locked)

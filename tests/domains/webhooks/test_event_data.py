@@ -1,4 +1,4 @@
-"""Each kind of event has one struct that says what it is, when it is sent and what it looks like."""
+"""Each kind of event has one struct with its name, its occasion and its example."""
 
 import msgspec
 import pytest

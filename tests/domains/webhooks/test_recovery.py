@@ -23,7 +23,7 @@ def begun() -> Batch:
 
 
 def end(batch: Batch, kind: str, status: AttemptStatus) -> DeliveryOutcome | None:
-    """Ends an attempt of a delivery of this kind; returns what can be saved before the batch ends."""
+    """Ends an attempt of a delivery of this kind; returns the outcome that can be saved before the batch ends."""
     each = delivery(kind)
     batch.attempt_begins(each)
     record = AttemptRecord(1, "2026-11-20T16:08:12.345Z", status, None, None, 1, None)

@@ -1,4 +1,4 @@
-"""A redelivery costs what it finds, however many events of other kinds happened in between: by its work."""
+"""The cost of a redelivery follows its results, however many events of other kinds happened in between."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""To find the events of which the time is over costs the same however many deliveries are pending: by its work."""
+"""Finding expired events costs the same however many deliveries are pending: by its work."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ PENDS: Final = Command("UPDATE deliveries SET event_id = '0 old 1' WHERE event_i
 
 
 async def fill(db: Database) -> None:
-    """Makes an endpoint to which all is still to be delivered, also one of the events of which the time is over."""
+    """Makes an endpoint with everything still to be delivered, an expired event among it."""
     account_id, _, webhook_id = await make_endpoint(db, EventType.POST_CREATED)
 
     async def put(tx: Tx) -> None:

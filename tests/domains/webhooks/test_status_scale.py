@@ -41,7 +41,7 @@ FILL: Final = Command(
     " '2xx', FALSE, 1, '[]', 1 FROM n"
 )
 FIRST: Final = 100_000_000
-"""What the number in an event's id begins from."""
+"""The start of the number in an event's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Endpoints:
     run: Callable[[Any], Any]
 
     def ask(self, read: Callable[[Tx], Awaitable[Any]]) -> tuple[Any, list[Asked]]:
-        """What an action returns, and what it asked of the database."""
+        """The result of an action, and its statements."""
         asked: list[Asked] = []
         return self.run(self.db.read(lambda tx: read(Noting(tx, asked)))), asked
 
