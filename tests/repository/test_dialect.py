@@ -20,33 +20,31 @@ AREAS = {
 }
 BOUNDS: dict[str, dict[str, float]] = {
     "src": {
-        "what": 5.15,
+        "what": 0.7,
         "whoever": 0.05,
         "that there is": 0.05,
-        "of which": 0.4,
-        "one's own": 0.2,
-        "is told": 0.35,
+        "of which": 0.1,
+        "one's own": 0.05,
+        "is told": 0.1,
     },
     "tests": {
-        "what": 7.0,
-        "whoever": 0.5,
-        "that there is": 0.15,
-        "of which": 0.25,
-        "one's own": 0.1,
-        "is told": 0.55,
-        "test name": 2.9,
+        "what": 0.9,
+        "whoever": 0.15,
+        "that there is": 0.05,
+        "of which": 0.2,
+        "one's own": 0.05,
+        "is told": 0.25,
+        "test name": 0.1,
     },
     "benchmarks": {
-        "what": 9.2,
-        "whoever": 0.25,
-        "of which": 0.9,
+        "what": 0.6,
+        "of which": 0.2,
     },
     "templates": {
-        "what": 2.65,
+        "what": 1.8,
     },
     "docs": {
-        "what": 6.4,
-        "of which": 0.25,
+        "what": 5.2,
         "is told": 0.25,
     },
 }
