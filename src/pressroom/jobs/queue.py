@@ -256,7 +256,7 @@ async def count_dead(tx: Tx) -> int:
     return await tx.one(COUNT_DEAD) or 0
 
 
-async def find_deferred(tx: Tx) -> Deferred:
+async def count_deferred(tx: Tx) -> Deferred:
     """Returns how many jobs wait for something that is away."""
     return await tx.one(DEFERRED) or Deferred(0, "")
 

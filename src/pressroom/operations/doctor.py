@@ -262,7 +262,7 @@ async def _database(db: Database) -> Finding:
 
 
 async def _jobs(db: Database) -> Finding:
-    dead, deferred = await db.read(queue.count_dead), await db.read(queue.find_deferred)
+    dead, deferred = await db.read(queue.count_dead), await db.read(queue.count_deferred)
     if deferred.count:
         waiting = "1 job waits" if deferred.count == 1 else f"{deferred.count:,} jobs wait"
         says = f"{waiting} for something that this installation lacks. Last error: {deferred.error}"

@@ -172,7 +172,7 @@ class Pipeline(Generic[C]):
                 raise turn.refusal
             _check_length(scope)
             check_host(scope["http_version"], request.headers)
-            route = self._find(scope, request)
+            route = self._get_route(scope, request)
             if request.query and not _in_api(route.path):
                 parse_query(request.query)  # refuses it before a page looks into it
             request.who = await self._who(request, route)
@@ -244,7 +244,7 @@ class Pipeline(Generic[C]):
         finally:
             await body.aclose()
 
-    def _find(self, scope: HttpScope, request: Request[C]) -> Route[C]:
+    def _get_route(self, scope: HttpScope, request: Request[C]) -> Route[C]:
         """Returns the route of a request and sets its `route` and `parameters`. Raises NotFound or MethodNotAllowed."""
         found = self._router.find(request.path, scope["raw_path"])
         if found is None:

@@ -10,7 +10,7 @@ from pressroom.domains.clips import queries
 from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.events.actions import emit
-from pressroom.domains.follows.queries import find_between
+from pressroom.domains.follows.queries import get_between
 from pressroom.domains.limits.actions import Allowance
 from pressroom.domains.media.actions import attach_media, list_of_owners, move_of_owner, take_storage
 from pressroom.domains.media.models import ProcessingStatus
@@ -90,7 +90,7 @@ async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: 
     """
     relationship = Relationship(is_author=reader == author)
     if reader and reader != author:
-        between = await find_between(tx, account_id=reader, other_id=author)
+        between = await get_between(tx, account_id=reader, other_id=author)
         relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     ids = await queries.list_of_account(tx, author, relationship, before=before, limit=limit)
     if not ids:

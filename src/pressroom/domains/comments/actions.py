@@ -66,7 +66,7 @@ async def get_own(tx: Tx, caller: Caller, comment_id: str) -> Comment:
     comment = await queries.find_by_id(tx, comment_id, reader=caller.account.id)
     if comment is None or comment.account_id != caller.account.id:
         raise _no_comment()
-    await _check_seen(tx, comment, caller)
+    await _get_seen_post(tx, comment, caller)
     return comment
 
 
@@ -97,7 +97,7 @@ async def get_deletable(tx: Tx, caller: Caller, comment_id: str) -> Comment:
     if comment is None:
         raise _no_comment()
     if comment.account_id != caller.account.id:
-        post = await _check_seen(tx, comment, caller)
+        post = await _get_seen_post(tx, comment, caller)
         if not post.is_author:
             raise _no_comment()
     return comment
@@ -126,7 +126,7 @@ async def get_seen(tx: Tx, caller: Caller, comment_id: str) -> Comment:
     comment = await queries.find_by_id(tx, comment_id, reader=caller.account.id)
     if comment is None:
         raise _no_comment()
-    await _check_seen(tx, comment, caller)
+    await _get_seen_post(tx, comment, caller)
     return comment
 
 
@@ -137,7 +137,7 @@ async def _delete(tx: Tx, comment: Comment) -> None:
         raise _no_comment()
 
 
-async def _check_seen(tx: Tx, comment: Comment, caller: Caller) -> SeenPost:
+async def _get_seen_post(tx: Tx, comment: Comment, caller: Caller) -> SeenPost:
     try:
         return await get_post(tx, comment.post_id, caller.account.id)
     except NotFound:

@@ -38,7 +38,7 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
     if now is None or now.suspended_at is not None:
         raise NotFound(f"There is no account {username}.")
     pair = {"account_id": caller.account.id, "followed_id": followed.id}
-    between = await queries.find_between(tx, account_id=caller.account.id, other_id=followed.id)
+    between = await queries.get_between(tx, account_id=caller.account.id, other_id=followed.id)
     if between.blocked:
         raise NotFound(f"There is no account {username}.")
     if between.follows:
@@ -80,7 +80,7 @@ async def accept_request(tx: Tx, caller: Caller, username: str) -> Following:
     pair = await _lock_request(tx, caller, username)
     if await queries.delete_request(tx, **pair):
         await _accept(tx, **pair)
-    elif not (await queries.find_between(tx, account_id=pair["account_id"], other_id=caller.account.id)).follows:
+    elif not (await queries.get_between(tx, account_id=pair["account_id"], other_id=caller.account.id)).follows:
         raise NotFound(f"{username} has not asked to follow you.")
     return Following(True)
 

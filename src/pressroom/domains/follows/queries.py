@@ -102,12 +102,12 @@ async def delete_request(tx: Tx, *, account_id: str, followed_id: str) -> bool:
     ...
 
 
-async def find_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
+async def get_between(tx: Tx, *, account_id: str, other_id: str) -> Between:
     """Returns which of the two follows or blocks the other."""
     return await tx.one(FIND_BETWEEN, account_id=account_id, other_id=other_id) or Between(False, False, False)
 
 
-async def find_relation(tx: Tx, *, account_id: str, other_id: str) -> Relation:
+async def get_relation(tx: Tx, *, account_id: str, other_id: str) -> Relation:
     """Returns the account's settings towards the other one, and whether that one blocks it."""
     return await tx.one(FIND_RELATION, account_id=account_id, other_id=other_id) or Relation(False)
 

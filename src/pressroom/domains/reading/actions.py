@@ -15,7 +15,7 @@ from pressroom.domains.clips.queries import FIND_CLIP
 from pressroom.domains.comments import queries as comments
 from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
 from pressroom.domains.follows.models import Relation
-from pressroom.domains.follows.queries import find_relation
+from pressroom.domains.follows.queries import get_relation
 from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import lookup
@@ -184,7 +184,7 @@ async def _open_account(tx: Tx, username: str, reader: str) -> OpenedAccount | N
         raise NotFound(f"There is no account {username}.")
     relation = Relation(False)
     if reader and account.id != reader:
-        relation = await find_relation(tx, account_id=reader, other_id=account.id)
+        relation = await get_relation(tx, account_id=reader, other_id=account.id)
     if relation.blocked_by:
         raise NotFound(f"There is no account {username}.")
     hidden = account.is_private and account.id != reader and not relation.following

@@ -66,7 +66,7 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
     (docs/moderation.md#reports).
     """
     reporter_id = caller.account.id
-    subject = await check_subject(tx, caller, new.type, new.id)
+    subject = await get_subject(tx, caller, new.type, new.id)
     if subject.owner_id == reporter_id:
         raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, "This is your own: edit or delete it.")])
     material = msgspec.json.encode(subject.material).decode()
@@ -118,7 +118,7 @@ async def notify_reporters(tx: Tx, case_id: str, after: str) -> str | None:
     return reporters[-1] if len(reporters) == TOGETHER else None
 
 
-async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str) -> Subject:
+async def get_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str) -> Subject:
     """Returns the subject, if the caller may report it. Raises NotFound."""
     if subject is SubjectType.ACCOUNT:
         account = await accounts.get_account(tx, subject_id)
@@ -140,7 +140,7 @@ async def check_subject(tx: Tx, caller: Caller, subject: SubjectType, subject_id
 async def may_see(tx: Tx, caller: Caller, subject: SubjectType, subject_id: str) -> bool:
     """Returns whether something stands and the caller sees it, so that a page may link it."""
     try:
-        await check_subject(tx, caller, subject, subject_id)
+        await get_subject(tx, caller, subject, subject_id)
     except NotFound:
         return False
     return True

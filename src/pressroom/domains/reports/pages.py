@@ -41,7 +41,7 @@ async def show_report(request: Request[Caller], form: FormState) -> Response:
     given = parse_filled(request.query)
     subject: Subject | None = None
     try:
-        subject = await _find_subject(request, form.value("type", given.get("type")), form.value("id", given.get("id")))
+        subject = await _get_subject(request, form.value("type", given.get("type")), form.value("id", given.get("id")))
     except NotFound:
         if not form.was_refused:
             raise
@@ -55,7 +55,7 @@ async def make_report(request: Request[Caller], body: CreateReport) -> Response:
     new = body.new_report()
     await request.once(actions.report, lambda made: report_shape(made, new), request.caller, new)
     try:
-        subject = await request.db.read(actions.check_subject, request.caller, new.type, new.id)
+        subject = await request.db.read(actions.get_subject, request.caller, new.type, new.id)
     except NotFound:  # gone since
         return redirect("/", done="reported")
     return redirect(_place_of(subject), done="reported")
@@ -69,12 +69,12 @@ async def decisions(request: Request[Caller]) -> Response:
     return await render(request, "reports/decisions.html", values)
 
 
-async def _find_subject(request: Request[Caller], subject_type: str, subject_id: str) -> Subject:
+async def _get_subject(request: Request[Caller], subject_type: str, subject_id: str) -> Subject:
     if subject_type not in tuple(SubjectType):
         raise NotFound("Posts, comments and accounts can be reported.")
     if not is_id(subject_id):
         raise NotFound("There is nothing with this id.")
-    return await request.db.read(actions.check_subject, request.caller, SubjectType(subject_type), subject_id)
+    return await request.db.read(actions.get_subject, request.caller, SubjectType(subject_type), subject_id)
 
 
 def _place_of(subject: Subject) -> str:

@@ -52,7 +52,7 @@ async def _results(request: Request[Caller], asked: Asked) -> dict[str, object]:
         values = shown | values | {"count": len(found.posts), "complete": found.is_complete}
         next_cursor = found.cursor
     else:
-        result = await find_names(request, asked)
+        result = await search_names(request, asked)
         names = result.people or result.hubs or result.tags or []
         values |= {"names": names, "count": len(names), "complete": result.complete}
         next_cursor = result.next_cursor

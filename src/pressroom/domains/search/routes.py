@@ -47,7 +47,7 @@ async def search(request: Request[Caller]) -> Response:
     false, and `nextCursor` goes on from there."""
     asked = read_asked(request.query)
     if asked.kind is not SearchKind.POSTS:
-        return json_response(await find_names(request, asked))
+        return json_response(await search_names(request, asked))
     reader, page = request.caller.account.id, asked.page
     found = await search_posts(request.db, asked.search, reader, page.cursor, page.limit)
     addresses, now = addresses_of(request), request.clock.now()
@@ -55,7 +55,7 @@ async def search(request: Request[Caller]) -> Response:
     return json_response(SearchOut(kind=asked.kind, posts=posts, next_cursor=found.cursor, complete=found.is_complete))
 
 
-async def find_names(request: Request[Caller], asked: Asked) -> SearchOut:
+async def search_names(request: Request[Caller], asked: Asked) -> SearchOut:
     """Returns a page of people, hubs or hashtags as the caller sees them."""
     reader, limit, base_url = request.caller.account.id, asked.page.limit, request.settings.base_url
     result = SearchOut(kind=asked.kind, next_cursor=None, complete=True)

@@ -53,7 +53,7 @@ async def read_timeline(tx: Tx, reader: str, follows: int, before: str, limit: i
     return Timeline(list(shown.values()), place)
 
 
-async def find_recent(db: Database, reader: str, after: str) -> Recent:
+async def get_recent(db: Database, reader: str, after: str) -> Recent:
     """Looks at the newest RECENT posts and clips of all with ids above `after`, without a transaction: a page asks once
     a minute, nearly always in vain, and on PostgreSQL each statement of a transaction's own is another round trip."""
     found = await db.one(queries.FIND_RECENT, reader=reader, after=after, looked_at=RECENT)

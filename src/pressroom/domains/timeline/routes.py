@@ -5,7 +5,7 @@ from typing import Final
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.examples import POST_EXAMPLE
-from pressroom.domains.timeline.actions import count_new, find_recent, read_timeline
+from pressroom.domains.timeline.actions import count_new, get_recent, read_timeline
 from pressroom.domains.timeline.schemas import EntryKind, EntryOut, NewEntriesOut, TimelineOut, entry_shape
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.web.access import SessionOnly
@@ -56,7 +56,7 @@ async def count_new_entries(request: Request[Caller]) -> Response:
     after, account = parse_query(request.query).get("after", ""), request.caller.account
     if not is_id(after):
         raise _NO_PLACE
-    recent = await find_recent(request.db, account.id, after)
+    recent = await get_recent(request.db, account.id, after)
     if not recent.looked_at:
         return json_response(NewEntriesOut(0, after))
     count, looked_to = await request.db.read(count_new, account.id, account.total_following, after, recent)

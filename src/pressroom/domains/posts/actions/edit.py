@@ -45,7 +45,7 @@ async def edit_post(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> PostVie
     visibility of any bounce and of a post that an admin has hidden.
     """
     author = caller.account.id
-    before = _check_found(await writing.lock_own(tx, author, post_id))
+    before = _get_found(await writing.lock_own(tx, author, post_id))
     after = _plan(before, edit)
     if edit.commenters is not None:
         await writing.set_commenters(tx, author, post_id, edit.commenters)
@@ -96,7 +96,7 @@ async def precheck_edit(tx: Tx, caller: Caller, post_id: str, edit: Edit) -> str
 
     Raises the refusals of that action, by the same checks.
     """
-    return _plan(_check_found(await writing.find_own(tx, caller.account.id, post_id)), edit).new_card
+    return _plan(_get_found(await writing.find_own(tx, caller.account.id, post_id)), edit).new_card
 
 
 async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
@@ -105,7 +105,7 @@ async def delete_post(tx: Tx, caller: Caller, post_id: str) -> str:
     Raises NotFound, also for somebody else's post and for a second deletion.
     """
     author = caller.account.id
-    post = _check_found(await writing.lock_own(tx, author, post_id))
+    post = _get_found(await writing.lock_own(tx, author, post_id))
     await take_post_down(tx, author, post_id, post, caller.key_id)
     await status.add_posts(tx, author, {post.visibility: -1})
     return post_id
@@ -151,7 +151,7 @@ def _plan(before: OwnPost, edit: Edit) -> _Edited:
     return _Edited(content, edit.visibility or Visibility(before.visibility), card_url, new_card)
 
 
-def _check_found(post: OwnPost | None) -> OwnPost:
+def _get_found(post: OwnPost | None) -> OwnPost:
     if post is None:
         raise NotFound("There is no such post.")
     return post

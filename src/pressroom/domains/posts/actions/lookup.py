@@ -87,7 +87,7 @@ async def count_of_account(tx: Tx, account: Account, reader: str) -> int:
     if reader == account.id:
         return account.total_posts
     counts = await status.count_posts(tx, account.id)
-    between = await follows.find_between(tx, account_id=reader, other_id=account.id)
+    between = await follows.get_between(tx, account_id=reader, other_id=account.id)
     relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     by_visibility = (
         (Visibility.PUBLIC, counts.public),
@@ -161,7 +161,7 @@ async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
 
 async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
     """Returns the ids below `before` of an account's posts that somebody else may see, in no order."""
-    between = await follows.find_between(tx, account_id=reader, other_id=author)
+    between = await follows.get_between(tx, account_id=reader, other_id=author)
     relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     ids: list[str] = []
     for visibility in Visibility:
