@@ -8,12 +8,11 @@ import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query, Tx
-from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.moderation.actions import suspend_account
 from pressroom.domains.sign_in import two_factor
 from pressroom.domains.sign_in.links import issue_reset
 from pressroom.domains.sign_in.queries import two_factor as factors
-from pressroom.domains.sign_in.tokens import issue_token
+from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from tests.api.actors import body_of, nobody, objections, refusal, rows
 from tests.api.tables import held
 from tests.harness.local import LocalServer

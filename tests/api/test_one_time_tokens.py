@@ -4,11 +4,10 @@ import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query
-from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.moderation.actions import suspend_account
 from pressroom.domains.sign_in.credentials import set_password
 from pressroom.domains.sign_in.queries.tokens import delete_tokens, purge_tokens
-from pressroom.domains.sign_in.tokens import consume_token, find_token, issue_token
+from pressroom.domains.sign_in.tokens import Purpose, consume_token, find_token, issue_token
 from tests.api.actors import rows
 from tests.harness.local import LocalServer
 

@@ -1,9 +1,8 @@
 """Ids and secrets end in the place of their owner (docs/architecture.md#places)."""
 
 from pressroom.db import Query
-from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.audit.models import SERVICE
-from pressroom.domains.sign_in.tokens import issue_token
+from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from pressroom.domains.sign_up import invitations
 from pressroom.ids import place_of
 from tests.api.actors import Actor, body_of

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from pressroom.db import Query, Tx
-from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.audit.models import Source
 from pressroom.domains.sign_in import attempts
 from pressroom.domains.sign_in.credentials import set_password
-from pressroom.domains.sign_in.tokens import issue_token
+from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from pressroom.errors import WrongCredentials
 from tests.api.actors import rows
 from tests.harness.databases import connect_to

@@ -1,7 +1,7 @@
 """User names that were given up stay reserved for 90 days, for their former owner."""
 
 from pressroom.clock import DAY
-from pressroom.domains.accounts.models import RESERVATIONS
+from pressroom.domains.accounts.reserved_usernames import RESERVATIONS
 from tests.api.actors import Actor, nobody, refusal
 from tests.api.conftest import MakeActor
 from tests.harness.roomy import ROOMY

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from pressroom.domains.accounts.models import SESSION_LIFE
+from pressroom.domains.sign_in.sessions import SESSION_LIFE
 from tests.api.actors import Actor, Json, body_of, publish
 from tests.api.audiences import READERS, SEEN_BY, crowd, set_audience
 from tests.api.conftest import MakeActor, one_engine

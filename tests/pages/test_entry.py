@@ -8,9 +8,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query
-from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.sign_in.links import issue_reset
-from pressroom.domains.sign_in.tokens import issue_token
+from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from tests.api.actors import Actor, nobody
 from tests.harness.local import LocalServer
 

@@ -13,12 +13,12 @@ from pyotp.totp import TOTP
 from selectolax.lexbor import LexborNode
 
 from pressroom.db import Command
-from pressroom.domains.accounts.models import Purpose, folded
+from pressroom.domains.accounts.models import folded
 from pressroom.domains.notifications.unsubscribing import make_token
 from pressroom.domains.sign_in import codes, two_factor
 from pressroom.domains.sign_in.cookies import CODE_COOKIE
 from pressroom.domains.sign_in.passwords import ARGON2
-from pressroom.domains.sign_in.tokens import issue_token
+from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from pressroom.web.page_forms import base_name
 from tests.api.actors import Actor, body_of, new_client, nobody, publish
 from tests.api.conftest import one_engine

@@ -6,17 +6,9 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries
-from pressroom.domains.accounts.models import (
-    RESERVATIONS,
-    RESERVED,
-    Account,
-    AccountRecord,
-    Caller,
-    Profile,
-    folded,
-    words_of_account,
-)
+from pressroom.domains.accounts.models import Account, AccountRecord, Caller, Profile, folded, words_of_account
 from pressroom.domains.accounts.queries import status
+from pressroom.domains.accounts.reserved_usernames import change_username, check_unreserved
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import OPERATOR, Kind, Source
 from pressroom.errors import Conflict, NotFound
@@ -56,7 +48,7 @@ async def create_account(tx: Tx, new: NewAccount, source: Source = OPERATOR) -> 
     if account is None:
         await _refuse_taken(tx, new.username, new.email)
         raise Conflict("This account was made at the same moment by another request.")
-    await _refuse_reserved(tx, account.username)
+    await check_unreserved(tx, account.username)
     await queries.insert_words(tx, account.id, words_of_account(account.username, account.display_name))
     await record(tx, account.id, Kind.SIGNED_UP, source)
     return account
@@ -65,7 +57,7 @@ async def create_account(tx: Tx, new: NewAccount, source: Source = OPERATOR) -> 
 async def check_not_taken(tx: Tx, username: str, email: str) -> None:
     """Raises Conflict when the user name or the e-mail address is taken, or the name reserved."""
     await _refuse_taken(tx, username, email)
-    await _refuse_reserved(tx, username)
+    await check_unreserved(tx, username)
 
 
 async def check_email_free(tx: Tx, email: str, but: str) -> None:
@@ -88,7 +80,7 @@ async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     await _refuse_taken(tx, account.username, None, but=account.id)
     await queries.update_account(tx, account, username_key=folded(account.username))
     if folded(account.username) != folded(before.username):
-        await _change_username(tx, before.username, account)
+        await change_username(tx, before.username, account)
     if (account.username, account.display_name) != (before.username, before.display_name):
         await queries.delete_words(tx, account.id)
         await queries.insert_words(tx, account.id, words_of_account(account.username, account.display_name))
@@ -134,24 +126,6 @@ async def _record_edit(tx: Tx, before: Account, account: Account, source: Source
     changed = [name for name, field in shown.items() if getattr(before, field) != getattr(account, field)]
     if changed:
         await record(tx, account.id, Kind.PROFILE_CHANGED, source, fields=" ".join(changed))
-
-
-async def _change_username(tx: Tx, before: str, account: Account) -> None:
-    """Reserves the previous name for this account and frees the new one. Raises Conflict when it holds too many."""
-    await _refuse_reserved(tx, account.username, but=account.id)
-    await queries.free_username(tx, folded(account.username))
-    if await queries.count_reserved(tx, account.id) >= RESERVATIONS:
-        raise Conflict(f"{RESERVATIONS} earlier names are kept for this account for 90 days; take one of those back.")
-    await queries.reserve_username(tx, folded(before), account.id, until=tx.now + RESERVED)
-
-
-async def _refuse_reserved(tx: Tx, username: str, but: str = "") -> None:
-    """Raises Conflict for a name that is reserved for an account other than `but`.
-
-    Must be called after the name is written: an account that gave it up at the same moment has committed by then.
-    """
-    if await queries.is_reserved(tx, folded(username), but=but):
-        raise Conflict(f"The user name {username} is taken.")
 
 
 async def _refuse_taken(tx: Tx, username: str, email: str | None, but: str = "") -> None:

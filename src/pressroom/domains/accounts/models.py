@@ -9,31 +9,14 @@ from typing import Final
 
 import msgspec
 
-from pressroom.clock import DAY, HOUR, MINUTE
+from pressroom.clock import MINUTE
 from pressroom.domains.audit.models import UNKNOWN, Source
 from pressroom.errors import Code, FieldError
 from pressroom.text import has_controls, name_errors
 from pressroom.words import beginnings_of
 
-SESSION_LIFE: Final = 30 * DAY
 SESSION_RECENT: Final = 30 * MINUTE
 """How long after a sign-in, or after the password was given again, a session may do what needs a recent one."""
-
-SESSIONS: Final = 50
-"""Sessions that an account has at most; one more ends the oldest."""
-
-SESSION_RENEWAL: Final = DAY
-"""A session in use is prolonged at most once in this time."""
-
-KNOWN_ADDRESSES: Final = 20
-KNOWN_ADDRESS_LIFE: Final = 90 * DAY
-"""How many addresses are remembered for an account, and how long after the last sign-in from there."""
-
-RESERVED: Final = 90 * DAY
-"""How long a user name that was given up stays reserved for its account (docs/people.md#user-names)."""
-
-RESERVATIONS: Final = 100
-"""User names that one account can reserve: more than anybody needs, too few to hoard names."""
 
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{3,30}")
 _EMAIL: Final = re.compile(
@@ -45,28 +28,6 @@ WRONG_CREDENTIALS: Final = (
     " for up to 15 minutes."
 )
 """The one sentence of a sign-in that fails (docs/sign-in.md#uniform-answers)."""
-
-LONGEST_ONE_TIME_TOKEN: Final = 100
-"""Characters of a text that is looked up as a one-time token; tokens have 43."""
-
-
-class Purpose(StrEnum):
-    """The purpose of a one-time token (docs/mail.md#links)."""
-
-    VERIFY = "verify"
-    RESET = "reset"
-    SIGN_IN = "sign-in"
-    SIGN_IN_CODE = "sign-in code"
-    FORM = "form"  # sent again after its token was used up
-    SIGN_IN_FORM = "sign-in form"
-
-    @property
-    def life(self) -> int:
-        """Returns for how many milliseconds a token holds."""
-        return _LIVES.get(self, HOUR)
-
-
-_LIVES: Final = {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE, Purpose.SIGN_IN_FORM: MINUTE}
 
 
 class Account(msgspec.Struct):

@@ -1,13 +1,23 @@
-"""User names that nobody can take, because others would take them for the service's own. Pure.
+"""User names that an account cannot take: those of the service, and those that another account gave up.
 
-The rule and the list: docs/people.md#reserved-user-names.
+Others would take the first for the service's own (docs/people.md#reserved-user-names), and the second for the account
+that had them (docs/people.md#user-names).
 """
 
 from typing import Final
 
-from pressroom.domains.accounts.models import folded
-from pressroom.errors import Code, FieldError, Invalid
+from pressroom.clock import DAY
+from pressroom.db import Tx
+from pressroom.domains.accounts import queries
+from pressroom.domains.accounts.models import Account, folded
+from pressroom.errors import Code, Conflict, FieldError, Invalid
 from pressroom.text import username_shape
+
+RESERVED: Final = 90 * DAY
+"""How long a user name that was given up stays reserved for its account (docs/people.md#user-names)."""
+
+RESERVATIONS: Final = 100
+"""User names that one account can reserve: more than anybody needs, too few to hoard names."""
 
 PATHS: Final = """
     about account accounts admin api auth avatars cards clip clips comment comments dashboard decisions dev
@@ -52,3 +62,21 @@ def check_username(username: str, also: frozenset[str], own: str = "") -> None:
     if (shape in RESERVED_USERNAMES or shape in also) and folded(username) != folded(own):
         message = f"The user name {username} is reserved. Choose another one."
         raise Invalid([FieldError("username", Code.NOT_ALLOWED, message)])
+
+
+async def change_username(tx: Tx, before: str, account: Account) -> None:
+    """Reserves the previous name for this account and frees the new one. Raises Conflict when it holds too many."""
+    await check_unreserved(tx, account.username, but=account.id)
+    await queries.free_username(tx, folded(account.username))
+    if await queries.count_reserved(tx, account.id) >= RESERVATIONS:
+        raise Conflict(f"{RESERVATIONS} earlier names are kept for this account for 90 days; take one of those back.")
+    await queries.reserve_username(tx, folded(before), account.id, until=tx.now + RESERVED)
+
+
+async def check_unreserved(tx: Tx, username: str, but: str = "") -> None:
+    """Raises Conflict for a name that is reserved for an account other than `but`.
+
+    Must be called after the name is written: an account that gave it up at the same moment has committed by then.
+    """
+    if await queries.is_reserved(tx, folded(username), but=but):
+        raise Conflict(f"The user name {username} is taken.")

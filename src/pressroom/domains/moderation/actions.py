@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
-from pressroom.domains.accounts.models import RESERVED, AccountRecord, folded
+from pressroom.domains.accounts.models import AccountRecord, folded
 from pressroom.domains.accounts.queries import delete_words, status
+from pressroom.domains.accounts.reserved_usernames import RESERVED
 from pressroom.domains.audit.actions import record as log
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys

@@ -12,15 +12,7 @@ import msgspec
 from pressroom.clock import MINUTE, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries
-from pressroom.domains.accounts.models import (
-    KNOWN_ADDRESS_LIFE,
-    WRONG_CREDENTIALS,
-    Purpose,
-    account_subject,
-    folded,
-    login_subject,
-    network_of,
-)
+from pressroom.domains.accounts.models import WRONG_CREDENTIALS, account_subject, folded, login_subject, network_of
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import count
 from pressroom.domains.audit.models import UNKNOWN, Kind, Source
@@ -29,7 +21,8 @@ from pressroom.domains.sign_in.hourly_attempts import WINDOW
 from pressroom.domains.sign_in.queries import attempts
 from pressroom.domains.sign_in.queries.attempts import Attempts
 from pressroom.domains.sign_in.queries.sessions import confirm_session as confirm
-from pressroom.domains.sign_in.tokens import consume_token, find_token, issue_token
+from pressroom.domains.sign_in.sessions import KNOWN_ADDRESS_LIFE
+from pressroom.domains.sign_in.tokens import Purpose, consume_token, find_token, issue_token
 from pressroom.errors import TooManyAttempts, WrongCredentials
 
 SIGN_IN_WINDOW: Final = 15 * MINUTE

@@ -1,7 +1,9 @@
 """The cookies of a session, and of a sign-in whose code is still to come."""
 
 from pressroom.clock import SECOND
-from pressroom.domains.accounts.models import SESSION_LIFE, Caller, Purpose
+from pressroom.domains.accounts.models import Caller
+from pressroom.domains.sign_in.sessions import SESSION_LIFE
+from pressroom.domains.sign_in.tokens import Purpose
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 

@@ -6,12 +6,11 @@ from urllib.parse import urlsplit
 from pressroom.clock import HOUR, MINUTE
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts import queries
-from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.mail.messages import Mail, write_mail
 from pressroom.domains.sign_in.credentials import EMAIL_CHANGED_JOB, VERIFICATION_MAIL_JOB
 from pressroom.domains.sign_in.links import RESET_MAIL_JOB, find_unverified
-from pressroom.domains.sign_in.tokens import issue_token
+from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import GiveUp, Handler

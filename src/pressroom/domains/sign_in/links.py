@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, queries
-from pressroom.domains.accounts.models import Account, Purpose, folded
+from pressroom.domains.accounts.models import Account, folded
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
@@ -12,6 +12,7 @@ from pressroom.domains.sign_in import credentials, hourly_attempts, sessions, tw
 from pressroom.domains.sign_in.credentials import VERIFICATION_MAIL_JOB
 from pressroom.domains.sign_in.queries import tokens
 from pressroom.domains.sign_in.tokens import (
+    Purpose,
     consume_token,
     find_form,
     find_token,

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from msgspec import Meta
 
-from pressroom.domains.accounts.models import Caller, Purpose
+from pressroom.domains.accounts.models import Caller
 from pressroom.domains.sign_in import attempts, sessions
 from pressroom.domains.sign_in.codes import LONGEST_CODE
 from pressroom.domains.sign_in.confirmation import confirm, show_question
@@ -20,7 +20,7 @@ from pressroom.domains.sign_in.signing_in import (
     refused,
     source_of,
 )
-from pressroom.domains.sign_in.tokens import find_token
+from pressroom.domains.sign_in.tokens import Purpose, find_token
 from pressroom.errors import AccountSuspended, WrongCredentials
 from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.domains.accounts.models import Account, Caller, Purpose
+from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import AccountOut, MessageOut, account_shape
 from pressroom.domains.sign_in import attempts, hourly_attempts, links, sessions
@@ -17,6 +17,7 @@ from pressroom.domains.sign_in.signing_in import (
     refused,
     source_of,
 )
+from pressroom.domains.sign_in.tokens import Purpose
 from pressroom.errors import (
     AccountSuspended,
     NotFound,

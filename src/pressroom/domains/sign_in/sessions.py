@@ -8,16 +8,9 @@ from typing import Final
 
 import msgspec
 
-from pressroom.clock import MINUTE
+from pressroom.clock import DAY, MINUTE
 from pressroom.db import Database, Tx
-from pressroom.domains.accounts.models import (
-    KNOWN_ADDRESS_LIFE,
-    KNOWN_ADDRESSES,
-    SESSION_LIFE,
-    SESSION_RENEWAL,
-    SESSIONS,
-    network_of,
-)
+from pressroom.domains.accounts.models import network_of
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import SERVICE, UNKNOWN, Kind, Source
 from pressroom.domains.sign_in.agents import name_of_agent
@@ -26,6 +19,18 @@ from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.errors import NotFound
 from pressroom.ids import new_id, new_token
 from pressroom.jobs.write_behind import WriteBehind
+
+SESSION_LIFE: Final = 30 * DAY
+
+SESSIONS: Final = 50
+"""Sessions that an account has at most; one more ends the oldest."""
+
+SESSION_RENEWAL: Final = DAY
+"""A session in use is prolonged at most once in this time."""
+
+KNOWN_ADDRESSES: Final = 20
+KNOWN_ADDRESS_LIFE: Final = 90 * DAY
+"""How many addresses are remembered for an account, and how long after the last sign-in from there."""
 
 MOST_SEEN: Final = 100_000
 """Sessions whose last use waits to be written; of more, the last use is not noted."""

@@ -7,10 +7,9 @@ import msgspec
 from pressroom.clock import SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts import actions, queries
-from pressroom.domains.accounts.models import Purpose
 from pressroom.domains.sign_in.links import issue_reset
 from pressroom.domains.sign_in.passwords import Passwords
-from pressroom.domains.sign_in.tokens import issue_token
+from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from pressroom.domains.sign_up.first_account import issue_token as issue_setup_token
 from pressroom.domains.sign_up.first_account import make_admin
 from pressroom.domains.sign_up.schemas import SignUp

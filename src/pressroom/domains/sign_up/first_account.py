@@ -9,11 +9,11 @@ from typing import Final
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries
 from pressroom.domains.accounts.actions import NewAccount
-from pressroom.domains.accounts.models import LONGEST_ONE_TIME_TOKEN, Account
+from pressroom.domains.accounts.models import Account
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import OPERATOR, Kind, Source
-from pressroom.domains.sign_in.tokens import hash_token
+from pressroom.domains.sign_in.tokens import LONGEST_ONE_TIME_TOKEN, hash_token
 from pressroom.domains.sign_up import actions
 from pressroom.domains.sign_up import queries as stored
 from pressroom.errors import Code, FieldError, NotFound, Unprocessable

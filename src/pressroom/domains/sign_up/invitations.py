@@ -7,10 +7,9 @@ from typing import Final
 
 from pressroom.clock import DAY
 from pressroom.db import Tx
-from pressroom.domains.accounts.models import LONGEST_ONE_TIME_TOKEN
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind, Source
-from pressroom.domains.sign_in.tokens import hash_token
+from pressroom.domains.sign_in.tokens import LONGEST_ONE_TIME_TOKEN, hash_token
 from pressroom.domains.sign_up import queries
 from pressroom.domains.sign_up.queries import Invitation
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable

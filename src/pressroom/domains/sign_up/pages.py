@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pressroom.domains.accounts.models import Caller, Purpose
+from pressroom.domains.accounts.models import Caller
 from pressroom.domains.sign_in import links
 from pressroom.domains.sign_in.attempts import forget_failures
 from pressroom.domains.sign_in.cookies import set_session_cookie
@@ -15,7 +15,7 @@ from pressroom.domains.sign_in.signing_in import (
     check_password,
     source_of,
 )
-from pressroom.domains.sign_in.tokens import find_form, find_token
+from pressroom.domains.sign_in.tokens import Purpose, find_form, find_token
 from pressroom.domains.sign_up import actions, invitations
 from pressroom.domains.sign_up.routes import make_account
 from pressroom.domains.sign_up.schemas import SignUp, SignUpFields
