@@ -80,8 +80,10 @@ async def back_up(settings: Settings, to: Path) -> Manifest:
     try:
         _claim_folder(to, settings.data_dir, blobs)
         files: dict[str, FileEntry] = {}
+        # Most of the media first, while the database moves on: the snapshots below then have little left to copy.
         skipped = _copy_blobs(blobs, to, files)
         schema, missing = 0, list[str]()
+        # Blobs after the database, each time: a snapshot refers to files that were stored before it.
         for _ in range(SNAPSHOTS):
             before = missing
             _copy_database(database, to / DATABASE)
@@ -186,6 +188,7 @@ def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> set[str]:
         try:
             files[name] = copy_file(file, to / name)
         except FileNotFoundError:
+            # Half of it may be copied.
             (to / name).unlink(missing_ok=True)  # it was removed just now
         except NotAFile:
             skipped.add(name)
@@ -242,5 +245,6 @@ def _write_manifest(to: Path, manifest: Manifest) -> None:
         writing.write(msgspec.json.format(msgspec.json.encode(manifest)))
         writing.flush()
         os.fsync(writing.fileno())
+    # Last: a folder without a manifest is no backup, so one that was cut off is never restored.
     partial.rename(to / MANIFEST)
     sync_tree(to)

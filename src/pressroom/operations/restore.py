@@ -80,6 +80,7 @@ def _is_ours(name: str) -> bool:
 def _clear(folder: Path) -> None:
     """Removes the files of an interrupted restore. Raises SettingError if the folder holds anything else."""
     found = {entry.name for entry in folder.iterdir()} - {LOCK}
+    # Only such a folder shows that the other two are this command's own, and may be removed.
     if RESTORING in found:
         shutil.rmtree(folder / BLOBS, ignore_errors=True)
         (folder / DATABASE).unlink(missing_ok=True)
@@ -113,6 +114,7 @@ def _check(name: str, good: bool) -> None:
 
 
 def _put_in_place(folder: Path) -> None:
+    # The database last: a server that starts meanwhile finds none, and never one without its media.
     for name in (BLOBS, DATABASE):
         (folder / RESTORING / name).rename(folder / name)
         sync_folder(folder)

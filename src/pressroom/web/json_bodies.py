@@ -69,6 +69,7 @@ def decode(kind: type[B], raw: bytes, field_errors: list[FieldError], now: int) 
     if raw.isascii() and b"\\u" not in raw and not field_errors:
         try:
             body = cast("B", _decoder(kind).decode(raw))
+        # The quick decoder stops at its first fault; the walk below lists all of them.
         except (msgspec.MsgspecError, RecursionError):
             pass
         else:
@@ -220,6 +221,7 @@ class _Walk:
         for field in info.fields:
             path = f"{at}{field.encode_name}"
             item = given.pop(field.encode_name, None)
+            # null counts as absent, unless the field takes it: most clients send null for fields that they leave out.
             absent = field.encode_name not in value or (item is None and not takes_none(field.type))
             if not absent:
                 converted = self.value(field.type, item, path)

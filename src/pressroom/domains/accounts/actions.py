@@ -48,6 +48,7 @@ async def create_account(tx: Tx, new: NewAccount, source: Source = OPERATOR) -> 
     if account is None:
         await _refuse_taken(tx, new.username, new.email)
         raise Conflict("This account was made at the same moment by another request.")
+    # After the insert, not before: see there.
     await check_unreserved(tx, account.username)
     await queries.insert_words(tx, account.id, words_of_account(account.username, account.display_name))
     await record(tx, account.id, Kind.SIGNED_UP, source)
@@ -71,6 +72,8 @@ async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     The previous name stays reserved. When an account turns private or public, jobs update what others see of it; tag
     pages hide the posts of a private account even before their job has run.
     """
+    # Wholly, since a change of the name is a change of a key of the row: taken weakly first, two edits would wait for
+    # each other.
     await queries.lock_wholly(tx, caller.account.id)
     account = await get_account(tx, caller.account.id)
     before = msgspec.structs.replace(account)

@@ -35,6 +35,7 @@ async def add_comment(tx: Tx, caller: Caller, post_id: str, draft: CommentDraft)
     post = await get_post(tx, post_id, caller.account.id)
     if not post.may_be_commented():
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, NOT_OPEN)])
+    # Locks the post, which may have been deleted since it was read: then the counter finds no row.
     if not await writing.count_comment(tx, post_id):
         raise NotFound("There is no such post.")
     parent = await _parent(tx, caller, post_id, draft.parent_id) if draft.parent_id is not None else None
@@ -76,6 +77,7 @@ async def edit_comment(tx: Tx, caller: Caller, comment_id: str, content: str) ->
     Raises NotFound, Unprocessable when it is older than EDITABLE (docs/posts.md#editing-comments).
     """
     comment = await get_own(tx, caller, comment_id)
+    # By the transaction's time: a request that began in time and waited may be late.
     check_editable(comment, tx.now)
     if not await queries.edit_comment(tx, caller.account.id, comment_id, content):
         raise _no_comment()
@@ -141,6 +143,7 @@ async def _get_seen_post(tx: Tx, comment: Comment, caller: Caller) -> SeenPost:
     try:
         return await get_post(tx, comment.post_id, caller.account.id)
     except NotFound:
+        # As for an unknown comment: the id must not tell that there is one under a post that the caller may not see.
         raise _no_comment() from None
 
 
@@ -163,6 +166,7 @@ async def _notify(tx: Tx, post: SeenPost, comment: Comment, parent: Comment | No
     told = {post.account_id: NotificationType.COMMENT}
     if parent is not None and parent.account_id != comment.account_id and await _may_hear(tx, post, parent.account_id):
         told[parent.account_id] = NotificationType.REPLY
+    # Nobody is notified of a comment under their own post by themselves.
     told.pop(comment.account_id, None)
     filtering = await list_filtering(tx, list(told), comment.content)
     for account_id, notification_type in told.items():

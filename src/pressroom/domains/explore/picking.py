@@ -118,6 +118,7 @@ class Picker:
         found: dict[str, tuple[int, str]] = {}
         for batch in batches(await _most(reactions.accounts, LOOKED_AT)):
             for post in await self._read(queries.find_liked, batch, since=now - DAY):
+                # An author's own like or bounce is no reaction.
                 is_own = post.is_own or reactions.has_bounced(post.account_id, post.id)
                 found[post.id] = (reactions.accounts[post.id] - is_own, post.account_id)
             if len(found) >= POSTS + SPARE:
@@ -192,6 +193,7 @@ async def _most(counts: Mapping[str, int], number: int) -> list[str]:
     best: list[tuple[int, str]] = []
     rest = iter(counts.items())
     while chunk := [(count, subject) for subject, count in islice(rest, CHUNK)]:
+        # By chunks: to sort a hundred thousand at once would hold the event loop.
         best = nlargest(number, best + chunk)
         await asyncio.sleep(0)
     return [subject for _, subject in best]

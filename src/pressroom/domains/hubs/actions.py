@@ -59,6 +59,7 @@ async def list_choice(tx: Tx, account_id: str, wanted: str) -> HubChoice:
 async def join_hub(tx: Tx, caller: Caller, hub_id: str) -> None:
     """Makes the caller a member, if they are not yet. Raises NotFound."""
     await get_hub(tx, hub_id)
+    # Only the request that inserted the row counts: repeated, and twice at once, it counts once.
     if await queries.insert_membership(tx, account_id=caller.account.id, hub_id=hub_id):
         await queries.add_members(tx, hub_id, 1)
 
@@ -73,6 +74,7 @@ async def leave_hub(tx: Tx, caller: Caller, hub_id: str) -> None:
 async def leave_hubs(tx: Tx, account_id: str, batch: int) -> int:
     """Ends up to `batch` memberships of an account, in the order of the hubs' ids; returns how many."""
     hub_ids = await queries.list_memberships(tx, account_id, limit=batch)
+    # In the order of their ids, since each locks its hub's row.
     for hub_id in hub_ids:
         if await queries.delete_membership(tx, account_id=account_id, hub_id=hub_id):
             await queries.add_members(tx, hub_id, -1)

@@ -73,10 +73,12 @@ async def delete_account(
     await status.erase(tx, record.id)
     await delete_words(tx, record.id)
     await erase_sign_in(tx, record.id)
+    # Their subjects hold e-mail addresses, which must not outlive the account.
     await queue.cancel(tx, RESET_MAIL_JOB, folded(record.email))
     await queue.cancel_of_account(tx, EMAIL_CHANGED_JOB, record.id)
     if by is RevokedBy.ADMIN:
         await log(tx, record.id, Kind.ACCOUNT_DELETED, source, reason=reason)
+    # So that nobody takes the name at once and is taken for the deleted account.
     await accounts.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
     await queue.enqueue(tx, DELETION_JOB, record.id, account_id=record.id)
     return replace(record, suspended_at=record.suspended_at or tx.now, deleted_at=tx.now, is_admin=False)
@@ -118,6 +120,7 @@ async def _lock(tx: Tx, username: str) -> AccountRecord:
     """Locks the account against all other writes in its name, and returns its record. Raises NotFound."""
     record = await get_record(tx, username)
     await accounts.lock_wholly(tx, record.id)
+    # Read again behind the lock: the record may have changed while it was waited for.
     return await get_record(tx, username)
 
 
@@ -127,4 +130,5 @@ async def _suspend(tx: Tx, account_id: str, reason: str, source: Source) -> None
     await tokens.delete_tokens(tx, account_id)
     for key_id in await keys.list_active(tx, account_id):
         await revoke_key(tx, key_id, RevokedBy.ADMIN, reason, source)
+    # Anew: a running job may have read that the account is not suspended.
     await queue.enqueue_anew(tx, TAG_JOB, account_id, account_id=account_id)

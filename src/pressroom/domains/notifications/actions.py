@@ -109,6 +109,7 @@ async def queue_mails(tx: Tx, batch: int) -> int:
     An account has one job: while it waits to mail the next bundle, further notifications join that.
     """
     found = await queries.queue_wanted(tx, batch)
+    # In one order, so that two transactions that enqueue for the same accounts do not deadlock.
     for account_id in sorted(set(found)):
         await queue.enqueue(tx, MAIL_JOB, account_id, account_id=account_id)
     return len(found)
@@ -123,8 +124,10 @@ async def finish_mail(tx: Tx, job: Job, token: str, bundle: Bundle, *, was_sent:
     # First, so that notifications that are being queued for this job are either seen here or enqueue another.
     held = await queue.finish(tx, job, token)
     await queries.clear_mailed(tx, account_id, bundle.ids)
+    # One mail names as many as it can, and says that there are more; the rest is not mailed one by one afterwards.
     if bundle.has_more:
         await queries.clear_queued(tx, account_id, up_to=bundle.ids[-1], limit=MARKED)
+    # After a mail always: the next job's due time is the pause in which further notifications gather.
     if held and (was_sent or await queries.has_queued(tx, account_id)):
         due_at = tx.now + MAIL_PAUSE if was_sent else 0
         await queue.enqueue(tx, MAIL_JOB, account_id, account_id=account_id, due_at=due_at)
@@ -183,6 +186,7 @@ async def read_shown(
     Returns: The rows, and the id below which the next page begins; None: this is the last.
     """
     shown: list[R] = []
+    # A second read, and no third: a page costs the same however many rows in a row are hidden.
     for most in (limit + 1, LOOKED_AT):
         found = await read(before, most)
         shown += [row for row in found if not row.hidden]

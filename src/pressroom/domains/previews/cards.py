@@ -75,6 +75,7 @@ class Cards:
             async with asyncio.timeout(BUDGET_SECONDS):
                 state = await self._db.one(queries.FIND_STATE, url=url)
                 if state is None or not state.holds(self._clock.now()):
+                    # The fetch belongs to all that wait for the page: a create that gives up must not end it.
                     await asyncio.shield(self._begin(url, account_id))
         except (TimeoutError, Busy, CardPostponed):
             return
@@ -88,6 +89,7 @@ class Cards:
     async def sweep(self, before: int) -> None:
         """Removes thumbnails without a card, stored before `before` (milliseconds) by a process that was killed."""
         async for key in self._blobs.list_older("cards", before):
+            # Only old ones are listed: a thumbnail is stored a moment before its card's row.
             if await self._db.one(queries.FIND_BY_IMAGE, image_token=key.removeprefix("cards/")) is None:
                 await self._blobs.delete(key)
 
@@ -118,8 +120,10 @@ class Cards:
     async def _fetch(self, url: str, account_id: str, *, bounded: bool) -> None:
         host, token = urlsplit(url).hostname or "", uuid.uuid4().hex
         await self._slots.prepare()
+        # Again after a claim that failed: another process has the page, and its outcome is waited for.
         while not await self._wait_for_others(url):
             async with self._slots.taken(account_id, host, bounded=bounded):
+                # In the database, so that a page is fetched once at a time by all processes together.
                 if await self._db.transact(actions.claim, url, token):
                     await self._fetch_claimed(url, token)
                     return
@@ -166,6 +170,7 @@ class Cards:
                     await self._sandbox.process(folder / "image", kind, folder, IMAGE_LIMITS)
                 token = uuid.uuid4().hex
                 await self._blobs.put_file(card_blob(token), folder / "thumbnail.webp", "image/webp")
+            # A card without a picture is better than none.
             except (Undecodable, ChildDied, Unavailable, OSError):
                 return None
         return token

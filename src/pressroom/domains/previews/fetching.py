@@ -71,6 +71,7 @@ async def fetch_card(client: OutboundClient, url: str, *, seconds: float = 5.0) 
     redirect. An oEmbed document is requested when neither of the two gave a title. When it or the image fails or comes
     too late, the card is made without. Raises CardUnavailable; CardPostponed for faults that are not the page's.
     """
+    # Before the deadline begins: loading the HTTP library can take a second.
     await client.prepare()
     requests = _Requests(client, seconds)
     try:
@@ -125,6 +126,7 @@ class _Requests:
             response = await self._ask(url, accept, most, until)
             if response.status not in _REDIRECTS or "location" not in response.headers:
                 break
+            # Counted over pages and refreshes together, or two pages that lead to each other would never end.
             redirects = one_more(redirects)
             leads_to = absolute(url, response.headers["location"])
             if leads_to is None:
@@ -169,6 +171,7 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
     # A deflate stream should have zlib's header, but some servers leave it out.
     for bits in (_GZIP_OR_ZLIB, _BARE_DEFLATE):
         try:
+            # At most so many bytes: a kilobyte can unpack to a megabyte.
             return zlib.decompressobj(bits).decompress(body, most)
         except zlib.error:
             continue
@@ -214,4 +217,5 @@ async def _image(requests: _Requests, url: str) -> bytes | None:
     except CardUnavailable:
         return None
     body = reached.response.body
+    # A picture that was cut off decodes to one with a grey half.
     return body if reached.response.complete and 0 < len(body) <= MOST_IMAGE else None

@@ -22,6 +22,7 @@ async def block(tx: Tx, caller: Caller, username: str) -> bool:
     Raises NotFound for an unknown account, Unprocessable for the caller's own (docs/privacy.md#blocks).
     """
     other = await _get_other(tx, caller, username, "block")
+    # This locks both accounts, so a follow that is made at the same time ends, or finds the block.
     await end_relations(tx, caller.account, other)
     await relations.insert_block(tx, account_id=caller.account.id, other_id=other.id)
     return True
@@ -75,6 +76,7 @@ async def add_filter(tx: Tx, caller: Caller, new: WordFilter) -> list[WordFilter
 
     Raises Unprocessable when the account has FILTERS already.
     """
+    # Before the filters are counted: two requests at once could both add the last one.
     await lock_account(tx, caller.account.id)
     kept = [each for each in await queries.list_filters(tx, caller.account.id) if each.words != new.words]
     if len(kept) >= FILTERS:

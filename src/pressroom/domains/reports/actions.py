@@ -70,6 +70,8 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
     if subject.owner_id == reporter_id:
         raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, "This is your own: edit or delete it.")])
     material = msgspec.json.encode(subject.material).decode()
+    # One case for all reports of a thing: this inserts it or locks the open one, so that a decision cannot close it
+    # meanwhile.
     case_id = await queries.join_case(
         tx,
         case_id=new_id(tx.now, subject.id),
@@ -152,6 +154,7 @@ async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     A subject that is gone already counts as deleted; without an owner's account, no mail is sent. Raises NotFound, and
     Unprocessable for what cannot be decided about it (docs/moderation.md#decisions).
     """
+    # Of two admins who decide at once, the second sees the first one's decision.
     await queries.lock_case(tx, case_id)
     case = await get_case(tx, case_id)
     if case.owner_id == admin.admin_id:
@@ -164,6 +167,7 @@ async def decide(tx: Tx, admin: Source, case_id: str, ruling: Ruling) -> Case:
     reason = None if is_gone else ruling.reason
     await queries.decide(tx, case_id, decided_by=admin.admin_id, decision=ruling.decision, reason=reason)
     await _log(tx, case, ruling, admin)
+    # Only the first decision: reporters hear once, also when an admin decides again.
     if case.decided_at is None:
         await forget_case(tx, case_id)
         await queue.enqueue(tx, DECIDED_JOB, case_id, account_id=case.owner_id)
@@ -248,6 +252,7 @@ async def _delete(tx: Tx, case: Case) -> None:
             await remove_comment(tx, case.subject_id)
         else:
             await delete_post(tx, Caller(await accounts.get_account(tx, case.owner_id)), case.subject_id)
+    # The decision stands all the same: the thing is gone.
     except NotFound:  # its owner was quicker
         return
 

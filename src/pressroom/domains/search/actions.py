@@ -59,6 +59,7 @@ class Looked(msgspec.Struct):
 async def index_posts(tx: Tx) -> bool:
     """Indexes some posts whose words are out of date. Returns whether there may be more."""
     began = time.perf_counter()
+    # One process numbers posts at a time: numbers must follow the order in which they are searched.
     await hold(tx, INDEX)
     post_ids = await indexing.claim_unindexed(tx, BATCH)
     if not post_ids:
@@ -78,6 +79,7 @@ async def index_posts(tx: Tx) -> bool:
             await queries.remove_post(tx, known)
         if time.perf_counter() - began > SECONDS:
             break
+    # In the same transaction: a post whose words are stored and whose mark stays would only be indexed once more.
     await indexing.delete_unindexed(tx, done)
     return len(done) < len(post_ids) or len(post_ids) == BATCH
 
@@ -102,6 +104,7 @@ async def begin_search(tx: Tx, search: Search, cursor: str | None) -> Line | Non
             account = await find_by_username(tx, name)
             if account is not None:
                 phrases.append((author_word(account.id),))
+            # Posts of an unknown account: there are none. To leave an unknown account out changes nothing.
             elif names is search.authors:
                 return None
     newest = await queries.find_newest(tx)
@@ -110,6 +113,8 @@ async def begin_search(tx: Tx, search: Search, cursor: str | None) -> Line | Non
         return None
     if cursor is not None:
         last = await queries.find_up_to(tx, cursor)
+        # The cursor's own post was shown; a cursor that names a moment is no post, and the one before it is still to be
+        # shown.
         line.before = 0 if last is None else last.number + (last.post_id != cursor)
     if search.until is not None:
         line.last_id = last_id(search.until)
@@ -141,6 +146,7 @@ async def look_further(tx: Tx, line: Line, before: int, *, reader: str, spans: i
         oldest=line.oldest,
         limit=limit,
     )
+    # A full page ends at its last match, hidden or not: so a step costs the same, whoever may see its posts.
     rest = matches[-1].number if len(matches) == limit else max(oldest << SPAN_BITS, line.oldest)
     numbers = {
         match.post_id: match.number

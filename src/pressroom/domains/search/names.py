@@ -165,6 +165,7 @@ async def _walk(
         rows = await step(behind)
         for row in rows:
             behind = row.word, row.id
+            # Passed over without a trace: neither the page nor its cursor names it.
             if not is_open(row):
                 continue
             told = behind

@@ -54,6 +54,7 @@ async def search_posts(
     found: list[tuple[int, PostView]] = []
     before, spans, most, spent = line.before, FIRST_SPANS, min(limit + 1, BATCH), 0.0
     while True:
+        # A statement of FTS5 cannot be interrupted, and a common word may take it some milliseconds.
         looked = await db.read_in_thread(look_further, line, before, reader=reader, spans=spans, limit=most)
         spent += looked.seconds  # Without the wait for the thread: others' searches use nothing up.
         if looked.numbers:
@@ -62,6 +63,7 @@ async def search_posts(
             return FoundPosts([view for _, view in found[:limit]], found[limit - 1][1].post.id)
         if looked.rest is None:
             return FoundPosts([view for _, view in found], None)
+        # Rounded up: the exact place would tell where a hidden post matches.
         cut = -(-looked.rest // grain) * grain
         if spent > budget and cut < line.before:
             next_cursor = await db.read(find_cut, cut)
@@ -69,5 +71,6 @@ async def search_posts(
             if next_cursor is None or next_cursor < (cursor or BEYOND):
                 shown = [view for number, view in found if number >= cut and view.post.id > (next_cursor or "")]
                 return FoundPosts(shown, next_cursor, is_complete=next_cursor is None)
+        # Rare words need many spans, common ones few; neither is known beforehand.
         spans = min(spans * 2, MOST_SPANS) if looked.seconds < QUICK else max(1, spans // 2)
         before = looked.rest

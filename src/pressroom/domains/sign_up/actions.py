@@ -25,6 +25,7 @@ async def sign_up(
     `invite`; raises Unprocessable when it does not hold.
     """
     await check_not_blocked(tx, new.email)
+    # The account before the invitation, whose row names it; a refusal of either undoes both.
     account = await actions.create_account(tx, new, source)
     if invite is not None:
         await invitations.use(tx, invite, account.id)

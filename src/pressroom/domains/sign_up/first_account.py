@@ -58,6 +58,7 @@ async def set_up(tx: Tx, token: str, new: NewAccount, client: str, *, verify: bo
     NotFound.
     """
     await check_token(tx, token)
+    # This is also the lock: of two at once, the second removes nothing and finds the account.
     removed = await stored.delete_setup_tokens(tx)
     await check_open(tx)
     if not removed:
