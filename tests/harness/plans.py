@@ -1,15 +1,23 @@
 """The cost of a statement on each engine: its indexes, the rows that it walks through, its work. Untimed."""
 
+import asyncio
 import json
+import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import apsw
 import asyncpg
+import pytest
 
-from pressroom.db import Command, Query, Subscriber, Tx, Value
+from pressroom.clock import SettableClock
+from pressroom.db import Command, Database, Query, Subscriber, Tx, Value
 from pressroom.db.postgres.connector import PostgresOptions
+from pressroom.db.postgres.database import open_postgres
+from pressroom.db.sqlite.database import connect, open_sqlite
 
 UNHURRIED: Final = PostgresOptions(statement_seconds=600.0)
 """For a database that is filled by statements of many rows, on a machine that may be busy."""
@@ -46,25 +54,25 @@ class Noting:
         return await self._tx.all(query, **values)
 
     async def run(self, command: Command, **values: Value) -> int:
-        raise AssertionError("Whoever reads a page writes nothing.")
+        raise AssertionError("A page writes nothing.")
 
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
-        raise AssertionError("Whoever reads a page writes nothing.")
+        raise AssertionError("A page writes nothing.")
 
     async def later(self, command: Command, /, **values: Value) -> None:
-        raise AssertionError("Whoever reads a page writes nothing.")
+        raise AssertionError("A page writes nothing.")
 
     async def require(self, command: Command, refusal: Callable[[], Exception], /, **values: Value) -> None:
-        raise AssertionError("Whoever reads a page writes nothing.")
+        raise AssertionError("A page writes nothing.")
 
     async def revise(self, command: Command, /, **values: Value) -> bool:
-        raise AssertionError("Whoever reads a page writes nothing.")
+        raise AssertionError("A page writes nothing.")
 
     async def at_end(self, subscriber: Subscriber, event: object) -> None:
-        raise AssertionError("Whoever reads a page appends no event.")
+        raise AssertionError("A page appends no event.")
 
     def signal(self) -> None:
-        raise AssertionError("Whoever reads a page wakes nobody.")
+        raise AssertionError("A page wakes nobody.")
 
 
 class Cost(NamedTuple):
@@ -159,3 +167,54 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     for below in node.get("Plans", []):
         yield from _nodes(below)
+
+
+KINDS: Final = ("sqlite", "sqlite without statistics", "postgres")
+"""The engines on which plans are measured; SQLite's also as the server leaves it, which never gathers statistics."""
+
+
+class Opened(NamedTuple):
+    """A database with many rows, and its engine for plans; `run` runs its actions to their end."""
+
+    db: Database
+    engine: Engine
+    filled: Any
+    """The result of filling it."""
+    run: Callable[[Any], Any]
+
+
+@contextmanager
+def opened_for_plans(
+    request: pytest.FixtureRequest,
+    folder: Path,
+    kind: str,
+    name: str,
+    fill: Callable[[Database], Coroutine[Any, Any, Any]],
+    large: Collection[str],
+) -> Iterator[Opened]:
+    """Opens and fills a database, and gathers statistics.
+
+    Args:
+        request: Finds the server of PostgreSQL.
+        folder: Holds the file of SQLite.
+        kind: One of `KINDS`, or "postgres without statistics".
+        name: Begins the name of the database on PostgreSQL.
+        fill: Makes the tables and their rows.
+        large: Tables that no plan on PostgreSQL may walk through.
+    """
+    with asyncio.Runner() as runner:
+        connection: asyncpg.Connection | None = None
+        if kind.startswith("postgres"):
+            url = request.getfixturevalue("postgres_server").create_database(f"{name}_{os.getpid()}")
+            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
+            connection = runner.run(asyncpg.connect(url))
+            engine: Engine = Postgres(connection, large)
+        else:
+            db, engine = open_sqlite(folder / "pressroom.db", SettableClock()), Sqlite(connect(folder / "pressroom.db"))
+        filled = runner.run(fill(db))
+        if not kind.endswith("without statistics"):
+            runner.run(db.script("ANALYZE"))
+        yield Opened(db, engine, filled, runner.run)
+        if connection is not None:
+            runner.run(connection.close())
+        runner.run(db.close())

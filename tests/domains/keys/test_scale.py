@@ -1,24 +1,19 @@
 """The pages of keys cost the same beside a hundred ended keys and beside a hundred thousand: by plans and work."""
 
-import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import asyncpg
 import pytest
 
 from pressroom.clock import DAY, HOUR, SettableClock
 from pressroom.db import Command, Database, Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.keys.actions import create_key, list_by_status, read_first_use, read_usage
 from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.ids import BEYOND
-from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import KINDS, Asked, Cost, Engine, Noting, opened_for_plans
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -97,28 +92,14 @@ async def fill(db: Database) -> tuple[dict[int, str], dict[int, str]]:
     return accounts, keys
 
 
-@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+@pytest.fixture(scope="module", params=KINDS)
 def keys(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keys]:
     """The keys on each engine; SQLite's also as the server leaves it, without statistics."""
-    with asyncio.Runner() as runner:
-        opened: list[asyncpg.Connection] = []
-        if request.param == "postgres":
-            url = request.getfixturevalue("postgres_server").create_database(f"keys_{os.getpid()}")
-            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
-            large = {"api_keys", "api_key_usage", "api_key_refusals"}
-            opened.append(runner.run(asyncpg.connect(url)))
-            engine: Engine = Postgres(opened[0], large)
-        else:
-            file = tmp_path_factory.mktemp("keys") / "pressroom.db"
-            db = open_sqlite(file, SettableClock())
-            engine = Sqlite(connect(file))
-        filled = runner.run(fill(db))
-        if request.param != "sqlite without statistics":
-            runner.run(db.script("ANALYZE"))
-        yield Keys(db, engine, *filled, runner.run)
-        for connection in opened:
-            runner.run(connection.close())
-        runner.run(db.close())
+    folder = tmp_path_factory.mktemp("keys")
+    with opened_for_plans(
+        request, folder, request.param, "keys", fill, {"api_keys", "api_key_usage", "api_key_refusals"}
+    ) as opened:
+        yield Keys(opened.db, opened.engine, *opened.filled, opened.run)
 
 
 READS: Final[dict[str, tuple[Callable[..., Awaitable[Any]], Callable[[Keys, int], tuple[Any, ...]], int]]] = {

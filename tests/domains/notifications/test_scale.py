@@ -1,19 +1,13 @@
 """A like, a bounce and the list cost the same for a post with a hundred likes and for one with a hundred thousand."""
 
-import asyncio
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import asyncpg
 import pytest
 
-from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Query, Tx, Value
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.home.queries import list_unread
 from pressroom.domains.notifications.queries import (
@@ -25,7 +19,7 @@ from pressroom.domains.notifications.queries import (
 )
 from pressroom.domains.posts.queries.reactions import FIND_BOUNCER, FIND_LIKER
 from pressroom.ids import BEYOND, new_id
-from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Postgres, Sqlite
+from tests.harness.plans import KINDS, Asked, Cost, Engine, opened_for_plans
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -99,27 +93,12 @@ async def fill(db: Database) -> tuple[dict[int, str], dict[int, str]]:
     return authors, post_ids
 
 
-@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+@pytest.fixture(scope="module", params=KINDS)
 def posts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Posts]:
     """The posts on each engine; SQLite's also as the server leaves it, without statistics."""
-    with asyncio.Runner() as runner:
-        opened: list[asyncpg.Connection] = []
-        if request.param == "postgres":
-            url = request.getfixturevalue("postgres_server").create_database(f"likes_{os.getpid()}")
-            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
-            opened.append(runner.run(asyncpg.connect(url)))
-            engine: Engine = Postgres(opened[0], {"posts", "likes", "accounts"})
-        else:
-            file = tmp_path_factory.mktemp("likes") / "pressroom.db"
-            db = open_sqlite(file, SettableClock())
-            engine = Sqlite(connect(file))
-        filled = runner.run(fill(db))
-        if request.param != "sqlite without statistics":
-            runner.run(db.script("ANALYZE"))
-        yield Posts(engine, *filled, runner.run)
-        for connection in opened:
-            runner.run(connection.close())
-        runner.run(db.close())
+    folder = tmp_path_factory.mktemp("likes")
+    with opened_for_plans(request, folder, request.param, "likes", fill, {"posts", "likes", "accounts"}) as opened:
+        yield Posts(opened.engine, *opened.filled, opened.run)
 
 
 NO_SUBJECTS: Final = dict.fromkeys(["comment_id", "webhook_id", "key_id", "case_id"])

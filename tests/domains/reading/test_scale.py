@@ -1,20 +1,16 @@
 """A page costs the same among a hundred posts and among a hundred thousand: by its plans and its work, untimed."""
 
-import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import apsw
-import asyncpg
 import httpx
 import pytest
 
-from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.postgres.database import PostgresDatabase, open_postgres
-from pressroom.db.sqlite.database import SqliteDatabase, connect, open_sqlite
+from pressroom.db.postgres.database import PostgresDatabase
+from pressroom.db.sqlite.database import SqliteDatabase
 from pressroom.domains.comments.actions import list_in_time
 from pressroom.domains.comments.queries import LIST_BY_ID, LIST_IN_THREADS, LIST_IN_TIME
 from pressroom.domains.posts.queries import lookup
@@ -38,7 +34,7 @@ from tests.domains.reading.shelves import (
     put_posts,
 )
 from tests.harness.local import LocalServer
-from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import KINDS, Asked, Cost, Engine, Noting, opened_for_plans
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -162,27 +158,12 @@ class Library:
         return [(each.command, self.run(self.engine.explain(each))) for each in asked]
 
 
-@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+@pytest.fixture(scope="module", params=KINDS)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """A library on each engine; SQLite's also as the server leaves it, which never tells it to gather statistics."""
-    with asyncio.Runner() as runner:
-        opened: list[asyncpg.Connection] = []
-        if request.param == "postgres":
-            url = request.getfixturevalue("postgres_server").create_database(f"scale_{os.getpid()}")
-            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
-            opened.append(runner.run(asyncpg.connect(url)))
-            engine: Engine = Postgres(opened[0], LARGE)
-        else:
-            file = tmp_path_factory.mktemp("scale") / "pressroom.db"
-            db = open_sqlite(file, SettableClock())
-            engine = Sqlite(connect(file))
-        accounts = runner.run(fill(db))
-        if request.param != "sqlite without statistics":
-            runner.run(db.script("ANALYZE"))
-        yield Library(db, engine, accounts, runner.run)
-        for connection in opened:
-            runner.run(connection.close())
-        runner.run(db.close())
+    folder = tmp_path_factory.mktemp("scale")
+    with opened_for_plans(request, folder, request.param, "scale", fill, LARGE) as opened:
+        yield Library(opened.db, opened.engine, opened.filled, opened.run)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,23 +1,17 @@
 """A filter that matches none of a hundred thousand deliveries costs what one does that matches all: by its work."""
 
-import asyncio
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import asyncpg
 import pytest
 
-from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.actions.deliveries import get_delivery, list_deliveries
 from pressroom.domains.webhooks.models import CodeClass, DeliveryFilter, State
 from pressroom.ids import BEYOND
-from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import KINDS, Asked, Cost, Engine, Noting, opened_for_plans
 from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -73,7 +67,7 @@ async def fill(db: Database, state: State, code: CodeClass) -> tuple[str, str, s
     return account_id, key_id, webhook_id
 
 
-@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+@pytest.fixture(scope="module", params=KINDS)
 def engine_kind(request: pytest.FixtureRequest) -> str:
     """The engines; SQLite's also as the server leaves it, without statistics."""
     return str(request.param)
@@ -92,25 +86,11 @@ def listed(
     request: pytest.FixtureRequest, engine_kind: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Listed]:
     """An endpoint whose deliveries are all of one state."""
-    with asyncio.Runner() as runner:
-        opened: list[asyncpg.Connection] = []
-        if engine_kind == "postgres":
-            name = f"filters_{os.getpid()}_{request.param[0]}"
-            url = request.getfixturevalue("postgres_server").create_database(name)
-            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
-            opened.append(runner.run(asyncpg.connect(url)))
-            engine: Engine = Postgres(opened[0], {"deliveries"})
-        else:
-            file = tmp_path_factory.mktemp("filters") / "pressroom.db"
-            db = open_sqlite(file, SettableClock())
-            engine = Sqlite(connect(file))
-        named = runner.run(fill(db, *request.param))
-        if engine_kind != "sqlite without statistics":
-            runner.run(db.script("ANALYZE"))
-        yield Listed(db, engine, named, runner.run)
-        for connection in opened:
-            runner.run(connection.close())
-        runner.run(db.close())
+    folder, name = tmp_path_factory.mktemp("filters"), f"filters_{request.param[0]}"
+    with opened_for_plans(
+        request, folder, engine_kind, name, lambda db: fill(db, *request.param), {"deliveries"}
+    ) as opened:
+        yield Listed(opened.db, opened.engine, opened.filled, opened.run)
 
 
 def test_no_filter_costs_more_than_its_page(listed: Listed) -> None:

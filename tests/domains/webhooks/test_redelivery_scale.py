@@ -1,23 +1,18 @@
 """The cost of a redelivery follows its results, however many events of other kinds happened in between."""
 
-import asyncio
-import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-import asyncpg
 import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.actions.deliveries import preview
 from pressroom.domains.webhooks.models import REDELIVERED, Redelivery, RedeliveryPreview
 from pressroom.ids import new_id
-from tests.harness.plans import UNHURRIED, Asked, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import Asked, Noting, opened_for_plans
 from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -81,29 +76,13 @@ def preview_on(
 
     `counted`: the engine has statistics of its tables.
     """
-    with asyncio.Runner() as runner:
-        clock = SettableClock()
-        if engine_name == "postgres":
-            url = request.getfixturevalue("postgres_server").create_database(
-                f"redelivery_{os.getpid()}_{fill.__name__}"
-            )
-            db: Database = runner.run(open_postgres(url, clock, options=UNHURRIED))
-            connection = runner.run(asyncpg.connect(url))
-            engine: Engine = Postgres(connection, {"events", "deliveries"})
-        else:
-            db, connection = open_sqlite(folder / "pressroom.db", clock), None
-            engine = Sqlite(connect(folder / "pressroom.db"))
-        named = runner.run(fill(db))
-        if counted:
-            runner.run(db.script("ANALYZE"))
+    kind = engine_name if counted else f"{engine_name} without statistics"
+    name = f"redelivery_{fill.__name__}"
+    with opened_for_plans(request, folder, kind, name, fill, {"events", "deliveries"}) as opened:
         asked: list[Asked] = []
-        wanted = Redelivery(0, clock.now(), list(EventType))
-        found = runner.run(db.read(lambda tx: preview(Noting(tx, asked), *named, wanted)))
-        works = [[cost.work for cost in runner.run(engine.explain(each))] for each in asked]
-        if connection is not None:
-            runner.run(connection.close())
-        runner.run(db.close())
-        return found, works
+        wanted = Redelivery(0, SettableClock().now(), list(EventType))
+        found = opened.run(opened.db.read(lambda tx: preview(Noting(tx, asked), *opened.filled, wanted)))
+        return found, [[cost.work for cost in opened.run(opened.engine.explain(each))] for each in asked]
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "sqlite without statistics", "postgres"])

@@ -1,20 +1,14 @@
 """Finding expired events costs the same however many deliveries are pending: by its work."""
 
-import asyncio
-import os
 from pathlib import Path
 from typing import Final
 
-import asyncpg
 import pytest
 
-from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.queries.retention import list_expired_events
-from tests.harness.plans import UNHURRIED, Asked, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import Asked, Noting, opened_for_plans
 from tests.harness.subscribed import make_endpoint
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -57,24 +51,13 @@ async def fill(db: Database) -> None:
 def test_expired_events_are_not_compared_with_each_pending_delivery(
     request: pytest.FixtureRequest, tmp_path: Path, engine_name: str, statistics: bool
 ) -> None:
-    with asyncio.Runner() as runner:
-        if engine_name == "postgres":
-            url = request.getfixturevalue("postgres_server").create_database(f"retention_{os.getpid()}_{statistics}")
-            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
-            connection = runner.run(asyncpg.connect(url))
-            engine: Engine = Postgres(connection, {"events", "deliveries"})
-        else:
-            db, connection = open_sqlite(tmp_path / "pressroom.db", SettableClock()), None
-            engine = Sqlite(connect(tmp_path / "pressroom.db"))
-        runner.run(fill(db))
-        if statistics:
-            runner.run(db.script("ANALYZE"))
+    kind = engine_name if statistics else f"{engine_name} without statistics"
+    name = f"retention_{statistics}"
+    with opened_for_plans(request, tmp_path, kind, name, fill, {"events", "deliveries"}) as opened:
         asked: list[Asked] = []
-        found = runner.run(db.read(lambda tx: list_expired_events(Noting(tx, asked), before="1", batch=500)))
-        costs = [cost for each in asked for cost in runner.run(engine.explain(each))]
-        if connection is not None:
-            runner.run(connection.close())
-        runner.run(db.close())
+        read = opened.db.read(lambda tx: list_expired_events(Noting(tx, asked), before="1", batch=500))
+        found = opened.run(read)
+        costs = [cost for each in asked for cost in opened.run(opened.engine.explain(each))]
 
     assert len(found) == EXPIRED - 1, "an event that is still to be delivered is listed, or one that is not lacks"
     assert costs

@@ -1,26 +1,20 @@
 """How an endpoint does costs the same among a hundred deliveries and among a hundred thousand: by plans and work."""
 
-import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import asyncpg
 import pytest
 
-from pressroom.clock import SettableClock
 from pressroom.db import Command, Database, Tx
 from pressroom.db.migrate import migrate
-from pressroom.db.postgres.database import open_postgres
-from pressroom.db.sqlite.database import connect, open_sqlite
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.domains.webhooks.actions.endpoints import add_webhook, get_status, list_statuses
 from pressroom.domains.webhooks.models import COUNTED, NewWebhook
-from tests.harness.plans import UNHURRIED, Asked, Cost, Engine, Noting, Postgres, Sqlite
+from tests.harness.plans import KINDS, Asked, Cost, Engine, Noting, opened_for_plans
 
 pytestmark = pytest.mark.xdist_group("scale")
 
@@ -92,27 +86,12 @@ async def put_deliveries(tx: Tx, account_id: str, webhook_id: str, state: str, f
     await tx.run(FILL, account_id=account_id, webhook_id=webhook_id, state=state, first=FIRST + first, count=count)
 
 
-@pytest.fixture(scope="module", params=["sqlite", "sqlite without statistics", "postgres"])
+@pytest.fixture(scope="module", params=KINDS)
 def endpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoints]:
     """The endpoints on each engine; SQLite's also as the server leaves it, without statistics."""
-    with asyncio.Runner() as runner:
-        opened: list[asyncpg.Connection] = []
-        if request.param == "postgres":
-            url = request.getfixturevalue("postgres_server").create_database(f"status_{os.getpid()}")
-            db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
-            opened.append(runner.run(asyncpg.connect(url)))
-            engine: Engine = Postgres(opened[0], {"deliveries"})
-        else:
-            file = tmp_path_factory.mktemp("status") / "pressroom.db"
-            db = open_sqlite(file, SettableClock())
-            engine = Sqlite(connect(file))
-        filled = runner.run(fill(db))
-        if request.param != "sqlite without statistics":
-            runner.run(db.script("ANALYZE"))
-        yield Endpoints(db, engine, *filled, runner.run)
-        for connection in opened:
-            runner.run(connection.close())
-        runner.run(db.close())
+    folder = tmp_path_factory.mktemp("status")
+    with opened_for_plans(request, folder, request.param, "status", fill, {"deliveries"}) as opened:
+        yield Endpoints(opened.db, opened.engine, *opened.filled, opened.run)
 
 
 @pytest.mark.parametrize("state", ["delivered", "pending"])
