@@ -179,9 +179,6 @@ def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
     return successes
 
 
-C = TypeVar("C")
-
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _FRESH_KEY: Final = '-H "Idempotency-Key: $(date +%s%N)"'
 
 
