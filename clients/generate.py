@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pressroom.server.document import describe_api
+from pressroom.server.routes import describe_api
 from pressroom.settings import Settings
 
 CLIENTS: Final = Path(__file__).parent

@@ -130,7 +130,7 @@ def test_document_for_keys_has_their_operations_alone(server: LocalServer, docum
     assert (yaml.headers["content-type"], yaml.json()) == ("application/yaml", document)
 
 
-def test_operations_are_named_and_told_apart(document: Json) -> None:
+def test_operations_have_unique_names(document: Json) -> None:
     found = [operation for _, _, operation in operations(document)]
     tags = [tag["name"] for tag in document["tags"]]
 
