@@ -183,14 +183,14 @@ def test_generated_files_are_up_to_date() -> None:
     assert stale == [], "run: .venv/bin/python clients/generate.py"
 
 
-def test_python_client_tells_the_story(server: ServerProcess, key: str, story: Path) -> None:
+def test_python_client_performs_the_story(server: ServerProcess, key: str, story: Path) -> None:
     with Pressroom(server.base_url, key) as client:
         assert_story(story, told_by_python(client, story), key)
         assert key not in repr(client)
         assert key[:15] in repr(client)
 
 
-def test_asynchronous_python_client_tells_the_story(server: ServerProcess, key: str, story: Path) -> None:
+def test_asynchronous_python_client_performs_the_story(server: ServerProcess, key: str, story: Path) -> None:
     async def tell() -> list[Outcome]:
         async with AsyncPressroom(server.base_url, key) as client:
             return await told_by_async_python(client, story)
@@ -199,7 +199,7 @@ def test_asynchronous_python_client_tells_the_story(server: ServerProcess, key: 
 
 
 @needs_node
-def test_typescript_client_tells_the_story(server: ServerProcess, key: str, story: Path, typescript: Path) -> None:
+def test_typescript_client_performs_the_story(server: ServerProcess, key: str, story: Path, typescript: Path) -> None:
     said = npm.run(story.parent, "node", str(HERE / "story.mjs"), str(typescript), server.base_url, key, str(story))
 
     told = json.loads(said)

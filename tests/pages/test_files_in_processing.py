@@ -23,7 +23,7 @@ def parts(page: Page) -> list[str]:
     return page.values(LIVE, "hx-get")
 
 
-def test_a_part_tells_how_many_files_are_ready(alice: Actor) -> None:
+def test_part_counts_ready_files(alice: Actor) -> None:
     post = uploaded(alice, picture(), video(), broken_video())
     here = f"/post/{post['id']}"
     page = visit(alice.server, here)
@@ -155,7 +155,7 @@ def test_files_appear_by_themselves(alice: Actor, open_tab: OpenTab, reader: str
 
 @needs_chromium
 @one_engine
-def test_a_file_that_failed_says_so_by_itself(alice: Actor, open_tab: OpenTab) -> None:
+def test_failed_file_shows_its_failure(alice: Actor, open_tab: OpenTab) -> None:
     post = uploaded(alice, broken_video())
     tab = open_tab(alice.server, alice)
     tab.page.clock.install()

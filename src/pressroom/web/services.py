@@ -124,7 +124,7 @@ class Services:
         streams: The open streams of events.
         openapi: The OpenAPI document as JSON, made when it is first asked for.
         openapi_keys: The same of the operations that take a key.
-        robots: What search engines are told.
+        robots: The body of /robots.txt.
         has_page: Returns whether there is a page at a path.
         clock_notice: Returns the notice for an operator about this machine's clock, or None.
         is_draining: Returns whether the server is about to stop and wants no more requests.

@@ -258,7 +258,7 @@ class Connector:
                     break
                 opened += [task.result() for task in done if task.exception() is None]
             chosen = max(opened, key=lambda each: each[0], default=None)
-            # A primary of an earlier timeline was replaced. What it commits now is on no other server, and will be
+            # A primary of an earlier timeline was replaced. Its commits of now are on no other server, and will be
             # lost.
             if chosen is None or chosen[0] < self._timeline:
                 raise _refusal({tasks[task]: task.exception() for task in tasks if task.done()})

@@ -143,7 +143,7 @@ async def _get_seen_post(tx: Tx, comment: Comment, caller: Caller) -> SeenPost:
     try:
         return await get_post(tx, comment.post_id, caller.account.id)
     except NotFound:
-        # As for an unknown comment: the id must not tell that there is one under a post that the caller may not see.
+        # As for an unknown comment: the id must not reveal a comment under a hidden post.
         raise _no_comment() from None
 
 

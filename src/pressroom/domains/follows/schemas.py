@@ -79,7 +79,7 @@ class AcceptRequests(Body):
     ) = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
-        """Yields an error for what is no id."""
+        """Yields an error for a text that is no id."""
         yield from shown_id_errors("upTo", self.up_to)
 
 

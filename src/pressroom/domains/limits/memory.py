@@ -76,8 +76,8 @@ class MemoryLimiter:
         Unless the previous process recorded a clean stop, writes of keys since its last save are counted too
         (docs/limits.md#after-a-crash). Nothing is admitted while `may_admit` returns False.
         """
-        # First of all: from this commit on the previous process can save nothing more (`Superseded`), so what is read
-        # below is its last word.
+        # First of all: from this commit on the previous process can save nothing more (`Superseded`), so the rows read
+        # below are its last word.
         before = await self._db.transact(queries.set_holder, holder)
         if self._reserve is not None:
             await self._db.transact(_merge, self._reserve.load(), self._encoder, self._decoder)

@@ -124,7 +124,7 @@ async def finish_mail(tx: Tx, job: Job, token: str, bundle: Bundle, *, was_sent:
     # First, so that notifications that are being queued for this job are either seen here or enqueue another.
     held = await queue.finish(tx, job, token)
     await queries.clear_mailed(tx, account_id, bundle.ids)
-    # One mail names as many as it can, and says that there are more; the rest is not mailed one by one afterwards.
+    # One mail names as many as it can, and mentions the rest, which is not mailed one by one afterwards.
     if bundle.has_more:
         await queries.clear_queued(tx, account_id, up_to=bundle.ids[-1], limit=MARKED)
     # After a mail always: the next job's due time is the pause in which further notifications gather.

@@ -61,7 +61,7 @@ async def _read_clip(request: Request[Caller]) -> ClipView:
 async def _part(
     request: Request[Caller], files: list[Media], clip: ClipView | None = None, *, public: bool
 ) -> Response:
-    # As reading/_media.html has it, by which the page knows what it shows.
+    # As reading/_media.html has it, by which the page knows its state.
     version = "".join(file.status[0] for file in files)
     same = unchanged(request, version)
     if same is not None:

@@ -228,7 +228,7 @@ async def reading_page(
     request: Request[Caller], template: str, values: dict[str, object], *, code: int = 200, everybody: bool = True
 ) -> Response:
     """Returns a page for reading. `everybody`: signed-out visitors may see it. They get script only while a file on it
-    is being processed (docs/web-app.md#files-in-processing); only others are told what they have just done."""
+    is being processed (docs/web-app.md#files-in-processing); only others see a notice of their last change."""
     signed_out = request.who is None
     placeholders = cast("dict[str, str | None]", values.get("placeholders", {}))
     common = {**(await frame_of(request)), **card_values(request, placeholders)}

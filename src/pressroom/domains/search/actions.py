@@ -79,7 +79,7 @@ async def index_posts(tx: Tx) -> bool:
             await queries.remove_post(tx, known)
         if time.perf_counter() - began > SECONDS:
             break
-    # In the same transaction: a post whose words are stored and whose mark stays would only be indexed once more.
+    # In the same transaction as the words: a kill leaves both or neither.
     await indexing.delete_unindexed(tx, done)
     return len(done) < len(post_ids) or len(post_ids) == BATCH
 
@@ -146,7 +146,7 @@ async def look_further(tx: Tx, line: Line, before: int, *, reader: str, spans: i
         oldest=line.oldest,
         limit=limit,
     )
-    # A full page ends at its last match, hidden or not: so a step costs the same, whoever may see its posts.
+    # A full page ends at its last match, hidden or not: so a step costs the same for every reader.
     rest = matches[-1].number if len(matches) == limit else max(oldest << SPAN_BITS, line.oldest)
     numbers = {
         match.post_id: match.number
