@@ -26,15 +26,6 @@ async def list_sessions(tx: Tx, account_id: str, before: str, limit: int) -> lis
     ...
 
 
-@sql.one(
-    "SELECT id, token_hash, agent, address, created_at, seen_at, expires_at FROM sessions"
-    " WHERE token_hash = :token_hash"
-)
-async def find_by_token(tx: Tx, token_hash: str) -> Session | None:
-    """Returns the session with this token."""
-    ...
-
-
 @sql.one("DELETE FROM sessions WHERE account_id = :account_id AND id = :session_id RETURNING agent")
 async def end_session(tx: Tx, account_id: str, session_id: str) -> str | None:
     """Ends a session of the account. Returns its User-Agent; None when there is no such session."""
