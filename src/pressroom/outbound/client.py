@@ -198,6 +198,6 @@ class HttpClient:
 @functools.cache
 def _verifying() -> ssl.SSLContext:
     context = ssl.create_default_context()
-    # A host that prefers HTTP/2 would otherwise speak it, which aiohttp cannot read.
+    # aiohttp reads nothing else: a host that speaks only HTTP/2 fails at the handshake, not at its first bytes.
     context.set_alpn_protocols(["http/1.1"])
     return context
