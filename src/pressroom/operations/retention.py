@@ -85,6 +85,7 @@ async def rotate_partitions(db: Database, log: Log) -> None:
         await make_ahead(db)
         for table, find_lasting in PARTITIONED:
             dropped = [week for week in await db.read(_list_expired, table) if await _drop(db, log, week, find_lasting)]
+            # Once for all weeks: statistics of the whole table still count the dropped rows.
             if dropped:
                 await analyze(db, dropped[0].table)
     except LockedElsewhere:
@@ -98,6 +99,7 @@ async def _list_expired(tx: Tx, table: str) -> list[Week]:
 async def _drop(db: Database, log: Log, week: Week, find_lasting: FindLasting) -> bool:
     """Drops the partition of a week, unless too many of its rows are still needed. Returns whether it did."""
     lasting = await db.read(find_lasting, week.first, week.end)
+    # Rows that stay are moved while requests wait, so only few may be.
     if lasting is None:
         log.info("partition is kept for now: too many of its rows are still needed", partition=week.partition.name)
         return False

@@ -42,6 +42,7 @@ async def parse_urlencoded(raw: bytes) -> Typed:
         except UnicodeDecodeError:
             raise malformed("The form is not UTF-8.") from None
         read += len(pair)
+        # By bytes, not by fields: one huge field costs as much as thousands of small ones.
         if read >= AT_ONCE:
             read = 0
             await asyncio.sleep(0)

@@ -123,6 +123,7 @@ def _take(pieces: Iterator[str], done: list[str]) -> bool:
     for piece in pieces:
         done.append(piece)
         size += len(piece)
+        # By the size of the result: a template yields pieces of any length.
         if size >= SLICE:
             return True
     return False

@@ -104,6 +104,7 @@ def open_source(file: Path) -> Generator[Source]:
         connection = cast("_Connection", apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE))
         try:
             connection.set_busy_timeout(BUSY_MS)
+            # Held to the end: not even a command of this installation can write what would be left behind.
             connection.execute("BEGIN IMMEDIATE")
             _check(connection, file)
             yield Source(connection)

@@ -65,6 +65,8 @@ class Target:
         """Marks it as half way, from when on no server starts on it. Raises SettingError when it is not empty."""
         await self._connection.execute("BEGIN")
         try:
+            # Keeps servers out while emptiness is checked: a row of theirs in between would be mixed with those that
+            # come.
             await self._connection.execute(_ALONE)
             await self.check_empty(tables)
             await self._connection.execute(marks.BEGIN.numbered, transfer_id, SystemClock().now())
@@ -77,6 +79,7 @@ class Target:
         """Marks it as whole, with statistics of what came. A server will index its posts."""
         await self._connection.execute(_INDEX)
         await self._connection.execute("ANALYZE")
+        # Last: until then no server starts on it, so none serves half of an installation.
         await self._connection.execute(marks.FINISH.numbered, SystemClock().now(), transfer_id)
 
     async def last_key(self, table: Table) -> Row:
@@ -86,6 +89,7 @@ class Target:
     async def add(self, table: Table, rows: Sequence[Row]) -> None:
         """Writes rows, all or none. Raises SettingError when PostgreSQL does not take them."""
         try:
+            # One COPY is one transaction: after a kill the last key shows exactly how far it came.
             await self._connection.copy_records_to_table(table.name, records=rows, columns=table.columns)
         except (
             asyncpg.DataError,
