@@ -8,7 +8,7 @@ from pressroom.domains.posts.actions.lookup import list_bounced
 from pressroom.domains.reading.actions import PostPage
 from pressroom.domains.reading.rendering import given, posts_values, reader_id, reading_page
 from pressroom.domains.search.posts import PATIENCE, search_posts
-from pressroom.domains.search.routes import find_names
+from pressroom.domains.search.routes import search_names
 from pressroom.domains.search.schemas import Asked, SearchKind, read_asked
 from pressroom.errors import Invalid
 from pressroom.text import normalise
