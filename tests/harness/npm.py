@@ -37,7 +37,7 @@ def installed(locked: Path) -> Path:
 
 
 def run(folder: Path, *command: str, given: str = "") -> str:
-    """The output of a command in `folder` with the input `given`. Raises AssertionError with all of it when it fails."""
+    """The output of a command in `folder` given an input. Raises AssertionError with all of it when it fails."""
     environment = {**os.environ, **QUIET}
     done = subprocess.run(
         command, cwd=folder, env=environment, input=given, capture_output=True, text=True, timeout=300, check=False

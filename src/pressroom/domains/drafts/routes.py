@@ -94,7 +94,7 @@ async def create_draft(request: Request[Caller], body: CreateDraft) -> Response:
     quota, membership of the hub, mentions and audience count then. A key that schedules needs `posts:write` too. An
     account has at most 100 drafts, and 300 scheduled ones. Files are uploaded to it afterwards."""
     _check_signed_in(request, body)
-    return await request.once(actions.create_draft, _shown(request), 201, request.caller, body.changes())
+    return await request.once(actions.create_draft, _shown(request), request.caller, body.changes())
 
 
 @routes.get("/api/drafts/{id}", Keyed("drafts:write"), summary="Show a draft", gives=DraftOut, fails=(NO_DRAFT,))
@@ -119,7 +119,7 @@ async def edit_draft(request: Request[Caller], body: EditDraft) -> Response:
     draft_id = request.parameters["id"]
     with _showing_stale(request):
         return await request.once(
-            actions.edit_draft, _shown(request), 200, request.caller, draft_id, body.version, body.changes()
+            actions.edit_draft, _shown(request), request.caller, draft_id, body.version, body.changes()
         )
 
 
@@ -136,7 +136,6 @@ async def delete_draft(request: Request[Caller]) -> Response:
     return await request.once(
         actions.delete_draft,
         lambda draft_id: DeletedDraftOut("Draft deleted", draft_id),
-        200,
         request.caller,
         request.parameters["id"],
     )
@@ -164,7 +163,6 @@ async def upload_draft_media(request: Request[Caller], body: UploadDraftMedia) -
             await request.once(
                 actions.add_files,
                 _shown(request),
-                201,
                 request.caller,
                 request.parameters["id"],
                 staged.files,
@@ -191,7 +189,7 @@ async def publish_draft(request: Request[Caller], body: PublishDraft) -> Respons
     with _showing_stale(request):
         await await_card(request, actions.precheck_draft, request.caller, draft_id, body.version, allowance)
         return await request.once(
-            actions.publish_draft, _shown(request), 200, request.caller, draft_id, body.version, allowance
+            actions.publish_draft, _shown(request), request.caller, draft_id, body.version, allowance
         )
 
 

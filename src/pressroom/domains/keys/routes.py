@@ -117,7 +117,6 @@ async def edit_key(request: Request[Caller], body: EditKey) -> Response:
     return await request.once(
         actions.set_note,
         lambda key: key_shape(key, now),
-        200,
         request.caller.account.id,
         request.parameters["keyId"],
         body.note,

@@ -87,7 +87,7 @@ async def show_key(request: Request[Caller], form: FormState) -> Response:
 async def change_note(request: Request[Caller], body: EditKey) -> Response:
     """Changes the owner's note on the key."""
     account_id, key_id = _named(request)
-    await request.once(keys.set_note, lambda key: {"id": key.id}, 200, account_id, key_id, body.note)
+    await request.once(keys.set_note, lambda key: {"id": key.id}, account_id, key_id, body.note)
     return redirect(f"/settings/keys/{key_id}", done="note-saved")
 
 
