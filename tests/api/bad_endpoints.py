@@ -13,12 +13,10 @@ from tests.api.bad_values import (
     Field,
     Said,
     Values,
-    also,
     bad,
     choice,
     formatted,
     items,
-    name,
 )
 
 EVENTS = [event.value for event in EventType if event is not EventType.WEBHOOK_TEST]
@@ -83,10 +81,7 @@ WEBHOOK: dict[str, Field] = {
     ),
     **{f"events{place}": field for place, field in kinds(null=REQUIRED).items()},
 }
-EDITED_WEBHOOK: dict[str, Field] = {
-    **{f"events{place}": field for place, field in kinds(null=TAKEN).items()},
-    "label": also(name(60, null=TAKEN), {"nothing": ("", TAKEN)}),
-}
+EDITED_EVENTS: dict[str, Field] = {f"events{place}": field for place, field in kinds(null=TAKEN).items()}
 NO_MOMENTS: dict[str, Iterable[object]] = {
     "too_long": ["2027-01-01T00:00:00." + "0" * 20 + "Z", "9" * 20_000, "\u00e4" * 41],
     "invalid_format": [

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.domains.sign_in.codes import LONGEST_CODE
-from tests.api.bad_endpoints import EDITED_WEBHOOK, REDELIVERY, WEBHOOK
+from tests.api.bad_endpoints import EDITED_EVENTS, REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
     FORMAT,
     REQUIRED,
@@ -548,7 +548,7 @@ FIELDS: dict[str, Fields] = {
     },
     "create_webhook": WEBHOOK,
     "replace_webhook": WEBHOOK,
-    "edit_webhook": EDITED_WEBHOOK,
+    "edit_webhook": {**EDITED_EVENTS, "label": also(name(60, null=TAKEN), {"nothing": ("", TAKEN)})},
     "redeliver_events": REDELIVERY,
     "read_notifications": {"upTo": shown_id(null=REQUIRED)},
     "edit_notification_settings": {each.value: choice("app", "mail", "off", null=TAKEN) for each in NotificationType},

@@ -54,6 +54,7 @@ def test_a_key_is_shown_once_and_works(alice: Actor) -> None:
         "revokedAt": None,
         "revokedBy": None,
         "reason": None,
+        "note": None,
     }
     assert alice.web.get(f"{ROUTE}/{record['id']}").json() == record
     listed = alice.web.get(ROUTE)

@@ -112,6 +112,7 @@ READERS: Final = {
     ("media", "jobs"): "an upload stays while its dead job can be tried again",
     ("media", "posts"): "a file is seen by whoever may see the post that it belongs to",
     ("media", "clips"): "a file is seen by whoever may see the clip that it belongs to",
+    ("webhooks", "api_keys"): "the label of an endpoint's key, in the list of all endpoints",
     ("webhooks", "events"): "a delivery is made of its event; an event stays while a delivery of it waits",
     ("search", "mutes"): "muted accounts and their posts are not found",
     ("search", "blocks"): _BLOCKS,

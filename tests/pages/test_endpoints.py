@@ -329,6 +329,7 @@ def test_the_head_comes_anew_when_something_changed_and_else_not(alice: Actor, e
     assert "Disabled" in disabled.text
     acts = LexborHTMLParser(disabled.text).css(".actions a, .actions form")
     assert [(each.attributes.get("href") or each.attributes["action"] or "").split("/")[-1] for each in acts] == [
+        "samples",
         "replace",
         "rotate",
         "remove",
@@ -480,9 +481,9 @@ def test_endpoint_is_paused_and_resumed_on_its_page(endpoint: MakeEndpoint, alic
 def test_events_of_an_endpoint_are_changed_on_a_page(endpoint: MakeEndpoint, alice: Actor) -> None:
     hook = endpoint("post.created")
 
-    assert send(alice, page_path(hook, "events"), {"events": ["comment.created"]}).status_code == 303
+    assert send(alice, page_path(hook, "edit"), {"events": ["comment.created"]}).status_code == 303
     assert hook.show()["events"] == ["comment.created"]
-    refused = send(alice, page_path(hook, "events"), {"events": []})
+    refused = send(alice, page_path(hook, "edit"), {"events": []})
     assert refused.status_code == 400
     assert hook.show()["events"] == ["comment.created"]
 

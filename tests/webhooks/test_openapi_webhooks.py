@@ -29,6 +29,8 @@ ROUTES = {
     BASE + "/{webhookId}/pause": {"post": "200"},
     BASE + "/{webhookId}/resume": {"post": "200"},
     BASE + "/{webhookId}/status": {"get": "200"},
+    BASE + "/{webhookId}/statistics": {"get": "200"},
+    BASE + "/{webhookId}/samples": {"get": "200"},
     BASE + "/{webhookId}/replace": {"post": "201"},
     BASE + "/{webhookId}/test": {"post": "202"},
     BASE + "/{webhookId}/deliveries": {"get": "200"},

@@ -215,7 +215,7 @@ def test_change_that_is_malformed_is_refused(endpoint: MakeEndpoint, alice: Acto
     hook = endpoint("post.created")
 
     for body, expected in (
-        ({}, [("events", "required")]),
+        ({}, [("body", "required")]),
         ({"events": []}, [("events", "too_few")]),
         ({"events": ["webhook.test"]}, [("events[0]", "invalid_choice")]),
         ({"events": ["post.deleted"]}, [("events[0]", "invalid_choice")]),

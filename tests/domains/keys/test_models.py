@@ -125,7 +125,7 @@ def test_allowlist_entry_is_normalized_or_refused(given: str, expected: str | No
     ],
 )
 def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, status: KeyStatus) -> None:
-    key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, revoked_at, None, None)
+    key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, revoked_at, None, None, None)
 
     assert key.status(1000) is status
 
@@ -135,7 +135,7 @@ def test_the_state_of_a_key(expires_at: int | None, revoked_at: int | None, stat
     [(None, False), (1000, False), (1001, True), (1000 + SOON, True), (1001 + SOON, False)],
 )
 def test_key_in_its_last_week_expires_soon(expires_at: int | None, *, soon: bool) -> None:
-    key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, None, None, None)
+    key = ApiKey("id", "account", "svc_live_", "label", "", "", 0, expires_at, None, None, None, None, None)
 
     assert key.expires_soon(1000) is soon
 

@@ -13,7 +13,9 @@ from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
 from pressroom.domains.webhooks.actions.endpoints import add_webhook, get_status, list_statuses
+from pressroom.domains.webhooks.actions.statistics import get_statistics
 from pressroom.domains.webhooks.models import COUNTED, NewWebhook
+from pressroom.domains.webhooks.queries.statistics import COUNTS
 from tests.harness.plans import KINDS, Asked, Cost, Engine, Noting, opened_for_plans
 
 pytestmark = pytest.mark.xdist_group("scale")
@@ -34,6 +36,13 @@ FILL: Final = Command(
     " 'evt_', CASE WHEN :first + i = 100000007 THEN 'webhook.test' ELSE 'post.created' END, CAST(:state AS TEXT),"
     " '2xx', FALSE, 1, '[]', 1 FROM n"
 )
+FILL_HOURS: Final = Command(
+    f"INSERT INTO webhook_hours (account_id, webhook_id, hour, {', '.join(COUNTS)})"
+    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+    f" SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), i, {', '.join('1' for _ in COUNTS)} FROM n"
+)
+"""Counts of hours long ago, as many as there are deliveries."""
+
 FIRST: Final = 100_000_000
 """The start of the number in an event's id."""
 
@@ -128,6 +137,22 @@ def test_the_figures_of_a_key_are_one_statement(endpoints: Endpoints) -> None:
         for cost in costs:
             assert "deliveries" not in " ".join(cost.walked), f"{each.command.text}\n{cost.plan}"
             assert cost.work < 2 * WALK
+
+
+def test_statistics_cost_is_independent_of_older_hours(endpoints: Endpoints) -> None:
+    costs: list[int] = []
+    for size in (FEW, MANY):
+        webhook_id = endpoints.webhook_ids["delivered", size]
+        counts = {"account_id": endpoints.account_id, "webhook_id": webhook_id, "count": size}
+        endpoints.run(endpoints.db.transact(lambda tx, counts=counts: tx.run(FILL_HOURS, **counts)))
+        key_id = endpoints.key_ids[size]
+        _, asked = endpoints.ask(
+            lambda tx, key=key_id, one=webhook_id: get_statistics(tx, endpoints.account_id, key, one)
+        )
+        assert len(asked) == 4
+        costs.append(sum(max(cost.work for cost in taken) for _, taken in endpoints.costs(asked)))
+
+    assert costs[1] <= LIMIT * costs[0] + 100
 
 
 def test_the_last_test_is_found_behind_all_others(endpoints: Endpoints) -> None:

@@ -124,7 +124,7 @@ class Webhook(msgspec.Struct):
         return chose(self.events, kind)
 
 
-class ListedWebhook(Webhook, kw_only=True):
+class ListedWebhook(Webhook):
     """An endpoint in the list of all endpoints of an account, with its key's label."""
 
     key_label: str

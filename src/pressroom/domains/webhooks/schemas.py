@@ -1,7 +1,7 @@
 """Wire shapes of the webhooks package."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -30,7 +30,7 @@ from pressroom.outbound import UrlRefused
 from pressroom.outbound.urls import MOST_CHARACTERS, read_url
 from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import Id, Time
+from pressroom.web.wire import Id, Time, some_given
 
 _CHOICES = {"enum": [kind.value for kind in CHOOSABLE]}
 
@@ -78,7 +78,11 @@ class CreateWebhook(Body):
 
 
 class EditWebhook(Body):
-    """The new event types and the new label of an endpoint."""
+    """The new event types and the new label of an endpoint: at least one of them."""
+
+    json_schema: ClassVar = some_given(events={"type": "array"}, label={"type": "string"})
+
+    required_unless: ClassVar = {"body": ("events", "label")}
 
     events: EventChoice | None = None
     label: (
@@ -95,7 +99,7 @@ class EditWebhook(Body):
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.events is None and self.label is None:
-            yield FieldError("body", Code.REQUIRED, "Give events, label or both.")
+            yield FieldError("body", Code.REQUIRED, "Give at least one of events and label.")
         yield from kind_errors("events", self.events)
         yield from name_errors("label", self.label, "A label")
 

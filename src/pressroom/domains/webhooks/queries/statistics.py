@@ -12,15 +12,16 @@ from pressroom.domains.webhooks.models import CodeClass
 from pressroom.domains.webhooks.statistics import BOUNDS, OUTCOMES, Attempts, bucket
 
 _TOOK: Final = tuple(f"took_{bound}" for bound in BOUNDS)
-_COUNTS: Final = (*OUTCOMES.values(), *_TOOK)
+COUNTS: Final = (*OUTCOMES.values(), *_TOOK)
+"""The columns of counts."""
 
 # Only under the endpoint's lease, like the outcomes themselves: an attempt whose result is void does not count.
 ADD_ATTEMPTS: Final = Command(
-    f"INSERT INTO webhook_hours (account_id, webhook_id, hour, {', '.join(_COUNTS)})"
-    f" SELECT w.account_id, w.id, CAST(:hour AS BIGINT), {', '.join(f'CAST(:{name} AS BIGINT)' for name in _COUNTS)}"
+    f"INSERT INTO webhook_hours (account_id, webhook_id, hour, {', '.join(COUNTS)})"
+    f" SELECT w.account_id, w.id, CAST(:hour AS BIGINT), {', '.join(f'CAST(:{name} AS BIGINT)' for name in COUNTS)}"
     " FROM webhooks w WHERE w.account_id = :account_id AND w.id = :webhook_id AND w.lease_token = :token"
     " ON CONFLICT (account_id, webhook_id, hour) DO UPDATE SET "
-    + ", ".join(f"{name} = webhook_hours.{name} + excluded.{name}" for name in _COUNTS)
+    + ", ".join(f"{name} = webhook_hours.{name} + excluded.{name}" for name in COUNTS)
 )
 
 
@@ -34,14 +35,14 @@ class EndedAttempt(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct):
-    """The counts of an hour, a day or an endpoint: a number for each of `_COUNTS`. None: there were no attempts."""
+    """The counts of an hour, a day or an endpoint: a number for each of `COUNTS`. None: there were no attempts."""
 
     of: str
     counts: str | None
 
 
 # One text holds all sums of a row, so that an endpoint's are one subquery.
-_SUMS: Final = " || ' ' || ".join(f"CAST(sum({name}) AS TEXT)" for name in _COUNTS)
+_SUMS: Final = " || ' ' || ".join(f"CAST(sum({name}) AS TEXT)" for name in COUNTS)
 _OF_ENDPOINT: Final = (
     f"{_SUMS} AS counts FROM webhook_hours WHERE account_id = :account_id AND webhook_id = :webhook_id"
     " AND hour >= :since"
@@ -62,7 +63,7 @@ async def add_attempts(tx: Tx, ended: Sequence[EndedAttempt], *, token: str) -> 
             "webhook_id": webhook_id,
             "hour": tx.now // HOUR,
             "token": token,
-            **{name: counter[name] for name in _COUNTS},
+            **{name: counter[name] for name in COUNTS},
         }
         for (account_id, webhook_id), counter in sorted(counts.items())
     ]
