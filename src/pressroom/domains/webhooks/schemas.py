@@ -30,7 +30,7 @@ from pressroom.outbound import UrlRefused
 from pressroom.outbound.urls import MOST_CHARACTERS, read_url
 from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import Id, Time, some_given
+from pressroom.web.wire import ONE_LINE, Id, Time, some_given
 
 _CHOICES = {"enum": [kind.value for kind in CHOOSABLE]}
 
@@ -92,6 +92,7 @@ class EditWebhook(Body):
                 max_length=LONGEST_LABEL,
                 description="Your name for the endpoint. Empty: none.",
                 examples=["Newsroom chat"],
+                extra_json_schema={"pattern": f"^$|{ONE_LINE}"},
             ),
         ]
         | None
