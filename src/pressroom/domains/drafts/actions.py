@@ -31,7 +31,7 @@ from pressroom.domains.drafts.models import (
     post_of,
     room_faults,
 )
-from pressroom.domains.limits.allowance import Allowance
+from pressroom.domains.limits.actions import Allowance
 from pressroom.domains.media.actions import arrange_media, attach_media, list_of_owners, take_storage
 from pressroom.domains.media.models import FILES_BY_KEY, FILES_SIGNED_IN, NewMedia
 from pressroom.domains.media.queries import describe

@@ -20,7 +20,7 @@ from pressroom.domains.drafts.schemas import (
     UploadDraftMedia,
     draft_shape,
 )
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.media.models import FILE_BYTES_BY_KEY, FILE_BYTES_SIGNED_IN, FILES_BY_KEY, FILES_SIGNED_IN
 from pressroom.domains.media.schemas import MediaEntryOut
 from pressroom.domains.media.uploads import alt_text_errors, file_errors, staged_uploads
