@@ -142,6 +142,7 @@ class LocalServer:
         self.runtime.schedule = Schedule([Every(0.25, "limits", self.runtime.limiter.flush)], self.runtime.log)
 
     async def _stop(self) -> None:
+        self.runtime.streams.close()
         self._server.stop()
         await self._serving
         await self.runtime.close()
