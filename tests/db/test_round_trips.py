@@ -149,19 +149,19 @@ def test_round_trips_of_a_create_of_me_and_of_a_look_for_new_entries(
             for number in range(3):  # statements are prepared when they are first used, and signals sent
                 await create(201, f"first-{number}")
             await create(201, None)
-            token = await runtime.db.transact(begin_session, account_id)
-            signed_in = {"Host": "127.0.0.1", "Cookie": f"session={token}"}
-            await look_for_new(signed_in)
             assert isinstance(runtime.db, PostgresDatabase)
             while runtime.db._signals._sender is not None:
                 await asyncio.sleep(0)
-            return [
+            counted = [
                 await create(201, "counted"),
                 await create(200, "counted"),
                 await create(201, None),
                 await _counted(wire, app, "GET", "/api/auth/me", authorization, 200),
-                await look_for_new(signed_in),
             ]
+            token = await runtime.db.transact(begin_session, account_id)
+            signed_in = {"Host": "127.0.0.1", "Cookie": f"session={token}"}
+            await look_for_new(signed_in)
+            return [*counted, await look_for_new(signed_in)]
         finally:
             await runtime.close()
             wire.cut()
