@@ -418,9 +418,9 @@ DRAFT: Fields = {
         null=TAKEN,
         kept=False,
     ),
-    "needsApproval": flag(null=TAKEN),
+    "needsApproval": replace(flag(null=TAKEN), good=False),  # one that needs it cannot be scheduled by a key
 }
-VERSION = whole(1, 1_000_000_000, null=REQUIRED)
+VERSION = replace(whole(1, 1_000_000_000, null=REQUIRED), kept=False)
 STALE = Said(409)
 
 FIELDS: dict[str, Fields] = {

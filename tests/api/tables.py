@@ -10,7 +10,7 @@ from tests.harness.local import LocalServer
 
 WRITTEN_BEHIND = {
     ("rate_windows", ""),
-    *((table, "") for table in ("sweeps", "unindexed_posts", "indexed_posts")),
+    *((table, "") for table in ("sweeps", "unindexed_posts", "indexed_posts", "explore_picks")),
     ("api_keys", "last_used_at"),
     ("api_key_usage", ""),
     ("api_key_refusals", ""),

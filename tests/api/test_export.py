@@ -80,7 +80,7 @@ def test_it_holds_all_that_is_the_account_s_and_no_secret(rich: Rich) -> None:
     assert [each["slug"] for each in files["hubs.json"]]
     assert files["endpoints.json"][0]["url"] == f"https://8.8.8.8/{rich.word}"
     media = {each["file"]: each["altText"] for each in files["media.json"]}
-    assert len(media) == 4
+    assert len(media) == 5
     pictures = {f"media/{files['account.json'][name]}.webp" for name in ("avatar", "cover")}
     assert len(pictures) == 2
     assert pictures < set(media)
