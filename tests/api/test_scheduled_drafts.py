@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 
 from pressroom.clock import DAY, MINUTE, iso
 from pressroom.db import Query

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
@@ -73,6 +73,9 @@ class Noting:
 
     def signal(self) -> None:
         raise AssertionError("A page wakes nobody.")
+
+    def announce(self, subject: str) -> None:
+        raise AssertionError("A page announces nothing.")
 
 
 class Cost(NamedTuple):
@@ -191,7 +194,7 @@ def opened_for_plans(
     name: str,
     fill: Callable[[Database], Coroutine[Any, Any, Any]],
     large: Collection[str],
-) -> Iterator[Opened]:
+) -> Generator[Opened]:
     """Opens and fills a database, and gathers statistics.
 
     Args:
@@ -207,8 +210,8 @@ def opened_for_plans(
         if kind.startswith("postgres"):
             url = request.getfixturevalue("postgres_server").create_database(f"{name}_{os.getpid()}")
             db: Database = runner.run(open_postgres(url, SettableClock(), options=UNHURRIED))
-            connection = runner.run(asyncpg.connect(url))
-            engine: Engine = Postgres(connection, large)
+            connection = opened = runner.run(asyncpg.connect(url))
+            engine: Engine = Postgres(opened, large)
         else:
             db, engine = open_sqlite(folder / "pressroom.db", SettableClock()), Sqlite(connect(folder / "pressroom.db"))
         filled = runner.run(fill(db))

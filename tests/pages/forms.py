@@ -31,7 +31,7 @@ class Line:
     """
 
     good: Mapping[str, str | Sequence[str]] = field(default_factory=dict[str, str | Sequence[str]])
-    wrong: Sequence[Mapping[str, str]] = ()
+    wrong: Sequence[Mapping[str, str | Sequence[str]]] = ()
     acts_once: bool = True
     guarded: bool = False
     elsewhere: str = ""

@@ -23,7 +23,7 @@ from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys.actions import warn_of_expiry
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.keys.usage import KeyUsage
-from pressroom.domains.limits.allowance import allowance_of
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
