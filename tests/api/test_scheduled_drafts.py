@@ -4,13 +4,13 @@ from typing import Any
 
 import httpx
 import pytest
-from pressroom.domains.limits.actions import allowance_of
 
 from pressroom.clock import DAY, MINUTE, iso
 from pressroom.db import Query
 from pressroom.domains.drafts.jobs import publish_due
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.moderation.actions import suspend_account
 from pressroom.jobs.queue import Job
 from tests.api.actors import Actor, Json, body_of, events, rows

@@ -48,6 +48,8 @@ DECLARED: Final = (
     "reports.routes",
     "moderation.routes",
     "home.pages",
+    "home.compose_pages",
+    "drafts.pages",
     "notifications.pages",
     "posts.pages",
     "clips.pages",

@@ -142,7 +142,7 @@ def _given(
         items = [line.strip() for text in texts for line in text.split("\n") if line.strip()]
         items = [item.removeprefix("@") for item in items] if name in fields.names else items
         return items if items or name in fields.empty_clears else msgspec.UNSET
-    if name == fields.per_file:
+    if name == fields.per_file or name in fields.in_place:
         return texts  # Each has the place of its file.
     kind = _plain(info)
     if isinstance(kind, inspect.ListType):

@@ -99,6 +99,7 @@ class FormFields:
         times: Local times, whose zone is in the hidden field of the same name and `_zone`.
         others: For a choice, the field that has the value when `other` is chosen.
         per_file: The field that each file input has one of. The one of an input that is left empty does not count.
+        in_place: Fields of lists whose places count, so that empty ones stay.
     """
 
     lists: Set[str] = frozenset()
@@ -110,6 +111,7 @@ class FormFields:
     times: Set[str] = frozenset()
     others: Mapping[str, str] = field(default_factory=dict[str, str])
     per_file: str = ""
+    in_place: Set[str] = frozenset()
 
 
 def new_idempotency_key() -> str:

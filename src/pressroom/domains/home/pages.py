@@ -9,26 +9,24 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.schemas import avatar_address
 from pressroom.domains.clips.schemas import ClipOut, clip_shape
+from pressroom.domains.drafts.forms import DRAFT_FIELDS, ComposeDraft
 from pressroom.domains.explore.actions import suggest_people
 from pressroom.domains.explore.models import SuggestedPerson
 from pressroom.domains.explore.pages import explore_page
 from pressroom.domains.explore.schemas import person_shape
 from pressroom.domains.home import actions
+from pressroom.domains.home.compose_pages import publish_box
 from pressroom.domains.home.queries import FIND_FIRST_STEPS, FirstSteps
 from pressroom.domains.hubs.actions import list_choice
 from pressroom.domains.hubs.models import HubChoice
 from pressroom.domains.hubs.schemas import wanted_hub
-from pressroom.domains.limits.actions import allowance_of
-from pressroom.domains.media.uploads import staged_uploads
 from pressroom.domains.media.urls import MediaAddresses, addresses_of
 from pressroom.domains.notifications.actions import mark_one, mark_read
 from pressroom.domains.notifications.schemas import ReadNotifications, UnreadOut
-from pressroom.domains.posts.actions import lookup, publish
-from pressroom.domains.posts.forms import COMPOSE_FIELDS, COMPOSE_FILES, ComposePost
+from pressroom.domains.posts.actions import lookup
+from pressroom.domains.posts.forms import COMPOSE_FILES
 from pressroom.domains.posts.models import PostView
-from pressroom.domains.posts.routes import await_card
 from pressroom.domains.posts.schemas import PostOut, post_shape
-from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.schemas import card_shape
 from pressroom.domains.reading.rendering import awaits_files, card_values, placeholders_of
 from pressroom.domains.reading.routes import find_card
@@ -139,35 +137,28 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
         "next_page": f"/?before={timeline.next_page}" if timeline.next_page else None,
         "first_page": "/" if before else None,
         "preview": None,
+        "draft": None,
+        "action": "/",
         **more,
     }
     return await render(request, "home/start.html", values, form=form, policy=COMPOSE_POLICY)
 
 
-@routes.submit("/", Page(), again=show_home, fields=COMPOSE_FIELDS, files=COMPOSE_FILES, summary="Publish a post")
-async def publish_composed(request: Request[Caller], body: ComposePost) -> Response:
-    """Publishes like POST /api/posts, POST /api/posts/upload when there are files, and PUT /api/posts/{id}/audience."""
-    if await request.once.stored() is not None:
-        return redirect("/", done="post-published")
-    new, allowance = body.new_post(), allowance_of(request.settings)
-    named = body.usernames if body.visibility == Visibility.CUSTOM else None
-    if not request.files and new.card_url is not None:
-        await await_card(request, publish.precheck_post, request.caller, new, allowance)
-    async with staged_uploads(request, body.alt_text or []) as staged:
-        new.media = list(staged.files)
-        staged.answered(await request.once(publish.publish_composed, _id_of, request.caller, new, allowance, named))
-    return redirect("/", done="post-published")
+@routes.submit("/", Page(), again=show_home, fields=DRAFT_FIELDS, files=COMPOSE_FILES, summary="Publish a post")
+async def publish_composed(request: Request[Caller], body: ComposeDraft) -> Response:
+    """Publishes what stands in the compose box."""
+    return await publish_box(request, body)
 
 
 @routes.submit(
     "/preview",
     Page(is_limited=False),
     again=show_home,
-    fields=COMPOSE_FIELDS,
+    fields=DRAFT_FIELDS,
     files=COMPOSE_FILES,
     summary="Preview a post",
 )
-async def preview_composed(request: Request[Caller], body: ComposePost) -> Response:
+async def preview_composed(request: Request[Caller], body: ComposeDraft) -> Response:
     """Shows a post as POST /api/posts/preview does, above the form as it was typed. Files are named, and not kept."""
     new = body.new_post()
     card = None if request.files else await request.db.read(find_card, new)
@@ -180,7 +171,7 @@ async def preview_composed(request: Request[Caller], body: ComposePost) -> Respo
         "link": None if request.files or card else new.card_url,
         "files": [file.name for file in request.files],
     }
-    return await _show(request, FormState(typed=request.typed, lines=COMPOSE_FIELDS.lines), {"preview": preview})
+    return await _show(request, FormState(typed=request.typed, lines=DRAFT_FIELDS.lines), {"preview": preview})
 
 
 @routes.submit("/verify/send", Page(), again=show_home, summary="Send the confirmation again")
@@ -188,10 +179,6 @@ async def send_verification(request: Request[Caller], body: NoFields) -> Respons
     """Mails another link to confirm the e-mail address like POST /api/auth/verify/send."""
     await ask_for_verification(request)
     return redirect("/", done="verification-sent")
-
-
-def _id_of(view: PostView) -> str:
-    return view.post.id
 
 
 INBOX: Final = "/notifications"

@@ -102,11 +102,12 @@ _NO_FILE: Final = "This describes a file, but none is chosen. Choose the file ag
 
 def _form_errors(form: Form) -> Iterator[FieldError]:
     yield from file_errors(form, "media")
-    if not form.places and is_blank("".join(form.texts.get("content", []))):
+    has_file = form.places or form.texts.get("mediaIds")
+    if not has_file and is_blank("".join(form.texts.get("content", []))):
         yield FieldError("content", Code.REQUIRED, "A post needs some text, or a file.")
-    if form.places and _given(form, "poll.question", "poll.options"):
+    if has_file and _given(form, "poll.question", "poll.options"):
         yield FieldError("poll.options", Code.NOT_ALLOWED, "A post has a poll or files, not both.")
-    if form.places and _given(form, "linkPreviewUrl"):
+    if has_file and _given(form, "linkPreviewUrl"):
         yield FieldError("linkPreviewUrl", Code.NOT_ALLOWED, "Beside files no link card is shown: leave this empty.")
     for place, text in enumerate(form.texts.get("altText", [])):
         if text and not (place < len(form.inputs) and form.inputs[place]):

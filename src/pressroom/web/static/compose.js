@@ -9,7 +9,9 @@ const LEFT_OUT = new Set(['idempotency_key', 'media', 'altText', 'video'])
 const form = document.querySelector('form[data-compose]')
 const state = form?.querySelector('[data-upload-state]')
 const chosenList = form?.querySelector('[data-chosen]')
+const alert = form?.querySelector('[data-alert]')
 let chosen = []
+let leftOut = [] // names of files that are too large, until it was asked about them
 let request = null
 
 function make(tag, properties = {}, ...children) {
@@ -53,12 +55,14 @@ function bringBack() {
   const done = asked.get('done')
   if (done === 'post-published' || done === 'clip-published') return storage((kept) => kept.removeItem(place))
   if (document.getElementById('errors') || document.getElementById('preview')) return
+  if (form.elements.draft?.value || asked.has('text') || asked.has('url')) return // The server filled it in.
   const texts = storage((kept) => JSON.parse(kept.getItem(place)))
   if (!texts || typeof texts !== 'object') return
   for (const [name, value] of Object.entries(texts)) {
     const field = form.elements[name]
     if (!field || !field.matches || LEFT_OUT.has(name)) continue
     if (name === 'hubId' && asked.get('hub')) continue // The link that led here says into which.
+    if (name === 'publishAt_zone') continue
     if (field.type === 'checkbox') field.checked = value === true
     else if (typeof value === 'string' && !(field.tagName === 'SELECT' && ![...field.options].some((each) => each.value === value))) field.value = value
     if (value && field.tagName !== 'SELECT') openAround(field)
@@ -70,11 +74,21 @@ function bringBack() {
 
 function add(files) {
   for (const file of files) {
-    if (chosen.length >= MOST_FILES) return tell(`A post has up to ${MOST_FILES} files. ${file.name} was left out.`)
-    if (file.size > MOST_BYTES) tell(`${file.name} has more than 50 MB and was left out.`)
+    if (chosen.length >= MOST_FILES || file.size > MOST_BYTES) leftOut.push(file.name)
     else chosen.push({ file, url: URL.createObjectURL(file), text: '' })
   }
   draw()
+  warn()
+}
+
+// What is wrong with the files stands above the buttons from the moment they are chosen.
+function warn() {
+  if (!alert) return
+  const words = leftOut.map((name) => `${name} is not part of the post: a post has up to ${MOST_FILES} files of 50 MB.`)
+  const hasPoll = ['poll.question', 'poll.options'].some((name) => form.elements[name].value.trim())
+  if (hasPoll && (chosen.length || form.querySelector('[name=mediaIds]:checked'))) words.push('A post has a poll or files, not both. Remove one of them.')
+  alert.hidden = !words.length
+  if (alert.textContent !== words.join(' ')) alert.textContent = words.join(' ')
 }
 
 function move(at, by) {
@@ -82,6 +96,7 @@ function move(at, by) {
   if (by) chosen.splice(at + by, 0, each)
   else URL.revokeObjectURL(each.url)
   draw()
+  warn()
   const next = chosenList.children[Math.min(by ? at + by : at, chosen.length - 1)]
   ;(next?.querySelector(by < 0 ? '[data-up]' : by > 0 ? '[data-down]' : '[data-remove]') ?? form.querySelector('[data-add] input')).focus()
   say(by ? `Now file ${at + by + 1} of ${chosen.length}` : `${each.file.name} was taken out`)
@@ -107,7 +122,18 @@ function row(each, at) {
   if (at) acts.append(act('↑', 'Move up', 'up', -1))
   if (at < chosen.length - 1) acts.append(act('↓', 'Move down', 'down', 1))
   acts.append(act('Remove', 'Remove', 'remove', 0))
-  return make('div', { className: 'chosen-file' }, shown, make('p', { className: 'name', textContent: `${at + 1}. ${file.name}` }), text, acts)
+  const element = make('div', { className: 'chosen-file', draggable: true })
+  element.addEventListener('dragstart', ({ dataTransfer }) => dataTransfer.setData('application/x-place', at))
+  element.addEventListener('drop', (event) => {
+    const from = event.dataTransfer.getData('application/x-place')
+    if (from === '') return
+    event.preventDefault()
+    event.stopPropagation()
+    form.classList.remove('drop-here')
+    if (Number(from) !== at) move(Number(from), at - from)
+  })
+  element.append(shown, make('p', { className: 'name', textContent: `${at + 1}. ${file.name}` }), text, acts)
+  return element
 }
 
 // --- Sending: with progress, and told where it fails. What was typed and chosen stays.
@@ -151,6 +177,12 @@ function shownAgain(page) {
     form.before(document.adoptNode(part))
     part.focus()
     for (const link of part.querySelectorAll('a[href^="#"]')) form.querySelector(link.hash)?.closest('details')?.setAttribute('open', '')
+    const version = page.querySelector('form[data-compose] [name=version]')?.value
+    if (version && page.getElementById('stale')) {
+      document.getElementById('stale')?.remove()
+      form.before(document.adoptNode(page.getElementById('stale')))
+      form.elements.version.value = version
+    }
     return true
   }
   const words = page.querySelector('main p')?.textContent?.trim()
@@ -158,16 +190,20 @@ function shownAgain(page) {
   return Boolean(words)
 }
 
-function send(event) {
+async function send(event) {
   event.preventDefault()
   event.stopPropagation()
   if (request) return
-  const button = event.submitter ?? form.querySelector('[type=submit]')
+  const button = event.submitter ?? form.querySelector('.primary[type=submit]')
   const isPreview = button.dataset.preview !== undefined
+  if (!isPreview && leftOut.length && !confirm(`${leftOut.join(', ')} is too large and is not sent. Go on without it?`)) return form.removeAttribute('data-sent')
+  leftOut = []
+  warn()
+  await form.pendingSave // It may bring the draft's next version.
   const data = body(button, !isPreview)
   if (isPreview && chosen.length && !data.get('content')) return tell('There is no text to preview. The files are shown above.')
   request = new XMLHttpRequest()
-  request.open('POST', isPreview ? '/preview' : form.action)
+  request.open('POST', isPreview ? '/preview' : button.formAction || form.action)
   request.responseType = 'document'
   button.dataset.words ??= button.textContent
   button.textContent = button.dataset.busy ?? button.dataset.words
@@ -198,6 +234,10 @@ function answered(isPreview) {
   if (!isPreview && status < 400) {
     storage((kept) => address.pathname !== '/login' && kept.removeItem(place))
     return location.assign(address)
+  }
+  if (status === 404 && form.elements.draft?.value) {
+    form.elements.draft.value = form.elements.version.value = ''
+    return tell('The draft was deleted elsewhere. What you wrote is still here: send it again.')
   }
   if (status < 400 && address.pathname === '/login') return location.assign(address)
   if (!response || !shownAgain(response)) tell(`That failed with status ${status}. Nothing was published; send it again.`)
@@ -257,5 +297,30 @@ if (form) {
   form.addEventListener('input', keep)
   form.addEventListener('change', keep)
   form.addEventListener('submit', send)
+  form.addEventListener('input', warn)
+  form.addEventListener('change', warn)
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing) return
+    event.preventDefault()
+    form.requestSubmit(form.querySelector('button.primary[type=submit]'))
+  })
+  if (input) {
+    const filesOf = ({ clipboardData, dataTransfer }) => [...((clipboardData ?? dataTransfer)?.files ?? [])]
+    form.addEventListener('paste', (event) => {
+      if (filesOf(event).length) event.preventDefault()
+      add(filesOf(event))
+    })
+    form.addEventListener('dragover', (event) => {
+      event.preventDefault()
+      form.classList.add('drop-here')
+    })
+    form.addEventListener('dragleave', () => form.classList.remove('drop-here'))
+    form.addEventListener('drop', (event) => {
+      form.classList.remove('drop-here')
+      if (!filesOf(event).length) return
+      event.preventDefault()
+      add(filesOf(event))
+    })
+  }
   state.querySelector('[data-cancel]').addEventListener('click', () => request?.abort())
 }

@@ -54,6 +54,7 @@ function count(field) {
   if (!line) return
   line.textContent = left < 0 ? `${-left} too many` : `${left} left`
   line.classList.toggle('over', left < 0)
+  line.classList.toggle('near', left <= Number(field.dataset.count) / 25)
   line.setAttribute('aria-live', left <= 20 ? 'polite' : 'off')
 }
 
