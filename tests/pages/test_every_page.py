@@ -42,6 +42,8 @@ SMALL = """() => [...document.querySelectorAll('button, input, select, textarea,
   .filter(([each, box]) => box.width && (box.width < 23.5 || box.height < 23.5))
   .map(([each, box]) => `${box.width.toFixed()} by ${box.height.toFixed()} px: ${each.outerHTML.slice(0, 120)}`)"""
 
+HEADINGS = """() => [...document.querySelectorAll('h1')].map(each => each.textContent.trim())"""
+
 SHIFT = """() => new Promise(done => {
   let sum = 0
   new PerformanceObserver(list => {
@@ -112,6 +114,8 @@ def submitted(page: Page, shown: Shown) -> Iterator[str]:
 
 def looks(page: Page) -> Iterator[str]:
     """The faults of the page's look, in every window and colour."""
+    if len(headings := page.evaluate(HEADINGS)) != 1:
+        yield f"not one h1 but {headings}"
     inspection = Inspection(page)
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 800})

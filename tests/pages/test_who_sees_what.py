@@ -42,7 +42,6 @@ LISTS: Final = {
 """What shows a post to those who may see it."""
 
 OF_CLIPS: Final = {
-    "profile": "/@{author}",
     "clips of the account": "/@{author}/clips",
     "page of the clip": "/clip/{clip}",
     "clip as JSON": "/api/clips/{clip}",
@@ -222,15 +221,14 @@ def test_lists_of_a_private_account_are_for_its_followers(world: World, visibili
     shown: dict[str, set[str]] = {}
     body_of(world.author.web.patch("/api/auth/me", json={"isPrivate": True}))
     try:
-        for page in ("profile", "clips of the account"):
-            shown[page] = {each for each in READERS if world.shows_clip(each, OF_CLIPS[page], visibility)}
+        page = OF_CLIPS["clips of the account"]
+        shown["clips"] = {each for each in READERS if world.shows_clip(each, page, visibility)}
         shown["posts"] = {each for each in READERS if world.shows(each, LISTS["profile"], visibility)}
     finally:
         body_of(world.author.web.patch("/api/auth/me", json={"isPrivate": False}))
     followers = {"follower", "mutual", "author"}
     assert shown == {
-        "profile": SEES_CLIP[visibility] & followers,
-        "clips of the account": SEES_CLIP[visibility] & followers,
+        "clips": SEES_CLIP[visibility] & followers,
         "posts": SEES[visibility] & followers,
     }
 

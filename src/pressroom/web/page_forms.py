@@ -167,6 +167,11 @@ class FormState(msgspec.Struct, kw_only=True):
         """Returns the errors of a field and of the items in it."""
         return [self._message(error, name) for error in self.field_errors if base_name(error.field) == name]
 
+    def in_order(self, names: Sequence[str]) -> list[FieldError]:
+        """Returns the errors in the order of these fields, which is that of the page; others come last."""
+        places = {name: place for place, name in enumerate(names)}
+        return sorted(self.field_errors, key=lambda error: places.get(base_name(error.field), len(places)))
+
     def _message(self, error: FieldError, name: str) -> str:
         found = _ITEM.search(error.field) if name in self.lines else None
         if found is None:

@@ -493,6 +493,7 @@ CREATE TABLE posts (
 );
 CREATE INDEX posts_id ON posts (id, account_id);
 CREATE INDEX posts_profile ON posts (account_id, visibility, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_profile_media ON posts (account_id, visibility, id) WHERE has_media AND deleted_at IS NULL;
 CREATE UNIQUE INDEX posts_plain_bounce ON posts (original_id, account_id)
     WHERE type = 'SHARE' AND deleted_at IS NULL;
 -- No other statement has this condition: while the index is empty, PostgreSQL would take it for any other of bounces.

@@ -38,3 +38,9 @@ class Person(msgspec.Struct):
     avatar_token: str | None
     verified: bool
     created_at: int
+
+
+class ListedPerson(Person):
+    """An account in a list of another account's profile. `shown`: the reader may see it there."""
+
+    shown: bool

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.db import Command, Query, Tx, sql
-from pressroom.domains.follows.models import Person, Relation
+from pressroom.domains.follows.models import ListedPerson, Person, Relation
 
 
 class Between(msgspec.Struct):
@@ -129,6 +129,34 @@ async def list_followers(tx: Tx, account_id: str, before: str, limit: int) -> li
 )
 async def list_followed(tx: Tx, account_id: str, before: str, limit: int) -> list[Person]:
     """Returns the accounts that the account follows, newest account first, before `before`."""
+    ...
+
+
+# Whom the reader may see in lists of another account. Rows that are left out are returned too, so that a page looks at
+# no more than `limit` follows.
+_SHOWN: Final = (
+    "a.suspended_at IS NULL AND ((a.discoverable AND NOT a.is_private) OR a.id = :reader)"
+    f" AND NOT {blocks_sql(':reader', 'a.id')} AS shown"
+)
+
+
+@sql.all(
+    f"SELECT f.account_id AS listed_as, {_PERSON}, f.created_at, {_SHOWN} FROM follows f"
+    " JOIN accounts a ON a.id = f.account_id WHERE f.followed_id = :account_id AND f.account_id < :before"
+    " ORDER BY f.account_id DESC LIMIT :limit"
+)
+async def list_followers_for(tx: Tx, account_id: str, reader: str, before: str, limit: int) -> list[ListedPerson]:
+    """Returns the followers of an account for another reader, newest account first, before `before`."""
+    ...
+
+
+@sql.all(
+    f"SELECT f.followed_id AS listed_as, {_PERSON}, f.created_at, {_SHOWN} FROM follows f"
+    " JOIN accounts a ON a.id = f.followed_id WHERE f.account_id = :account_id AND f.followed_id < :before"
+    " ORDER BY f.followed_id DESC LIMIT :limit"
+)
+async def list_followed_for(tx: Tx, account_id: str, reader: str, before: str, limit: int) -> list[ListedPerson]:
+    """Returns the accounts that an account follows for another reader, newest account first, before `before`."""
     ...
 
 

@@ -129,7 +129,7 @@ async def keep(
         async with staged_uploads(request, body.alt_text or []) as staged:
             composed = Composed(body.draft, body.version, changes, staged.files)
             staged.answered(
-                await request.once(action, _id_of, 200, request.caller, composed, allowance_of(request.settings))
+                await request.once(action, _id_of, request.caller, composed, allowance_of(request.settings))
             )
     return redirect(path, done=done)
 
@@ -152,7 +152,7 @@ async def publish_box(request: Request[Caller], body: ComposeDraft) -> Response:
         new.media = list(staged.files)
         staged.answered(
             await request.once(
-                publish.publish_composed, lambda view: view.post.id, 201, request.caller, new, allowance, named
+                publish.publish_composed, lambda view: view.post.id, request.caller, new, allowance, named
             )
         )
     return redirect("/", done="post-published")

@@ -220,8 +220,13 @@ def check_reason(reason: str) -> None:
 def canonical_network(text: str) -> str:
     """Returns an address or network in canonical form; a v4-mapped one as IPv4. Raises ValueError."""
     if "%" in text:
-        raise ValueError(f"{text!r} has a zone, which means nothing here")
-    parsed = ipaddress.ip_network(text)
+        raise ValueError(f"{text} has a zone, which means nothing here")
+    try:
+        parsed = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"{text} is no IPv4 or IPv6 address or network; one is 203.0.113.0/24") from None
+    if "/" in text and str(parsed.network_address) != str(ipaddress.ip_address(text.partition("/")[0])):
+        raise ValueError(f"{text} goes beyond its prefix; the network is {parsed}")
     if isinstance(parsed, ipaddress.IPv6Network) and parsed.prefixlen >= 96:
         mapped = parsed.network_address.ipv4_mapped
         if mapped is not None:

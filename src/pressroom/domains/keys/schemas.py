@@ -83,7 +83,7 @@ class CreateKey(Body):
             try:
                 canonical_network(entry)
             except (ValueError, TypeError) as error:
-                message = f"Not an address or CIDR network: {str(error)[:200]}."
+                message = f"{str(error)[:200]}."
                 yield FieldError(f"ipAllowlist[{place}]", Code.INVALID_FORMAT, message)
         if self.expiry is not None and self.expiry not in EXPIRIES:
             try:

@@ -14,8 +14,8 @@ from pressroom.domains.clips.models import ClipView
 from pressroom.domains.clips.queries import FIND_CLIP
 from pressroom.domains.comments import queries as comments
 from pressroom.domains.comments.models import Comment, ThreadEntry, in_threads
-from pressroom.domains.follows.models import Relation
-from pressroom.domains.follows.queries import get_relation
+from pressroom.domains.follows.models import ListedPerson, Relation
+from pressroom.domains.follows.queries import get_relation, list_followed_for, list_followers_for
 from pressroom.domains.hubs.actions import get_hub_by_slug
 from pressroom.domains.hubs.models import Hub
 from pressroom.domains.posts.actions import lookup
@@ -41,8 +41,8 @@ POSTS: Final = 20
 CLIPS: Final = 20
 """Clips on a page of an account's clips."""
 
-CLIPS_BESIDE: Final = 6
-"""Clips above an account's posts: the newest."""
+PEOPLE: Final = 50
+"""Follows that a page of a profile's lists looks at."""
 
 COMMENTS: Final = 100
 """Comments on a page, at the most."""
@@ -91,22 +91,34 @@ class OpenedAccount(msgspec.Struct):
     hidden: bool
     relation: Relation
 
+    def shows_lists(self, reader: str) -> bool:
+        """Returns whether the account shows the reader whom it follows and who follows it: to itself, and to those who
+        may see its posts while it can be found (docs/people.md#lists-on-profiles)."""
+        return bool(reader) and (reader == self.account.id or (self.account.discoverable and not self.hidden))
+
 
 class OpenedProfile(msgspec.Struct):
-    """An account's page. `total_posts` counts posts that the reader may see. `clips` are the newest ones, above the
-    newest posts; `more_clips`: there are others."""
+    """An account's page. `total_posts` counts posts that the reader may see."""
 
     opened: OpenedAccount
     total_posts: int
     page: PostPage
-    clips: list[ClipView] = msgspec.field(default_factory=list[ClipView])
-    more_clips: bool = False
+
+
+class OpenedPeople(msgspec.Struct):
+    """A page of the followers of an account or of those it follows, and the id below which the next page begins."""
+
+    opened: OpenedAccount
+    total_posts: int
+    people: list[ListedPerson]
+    next_page: str | None
 
 
 class OpenedClips(msgspec.Struct):
     """A page of an account's clips, and the id below which the next page begins."""
 
     opened: OpenedAccount
+    total_posts: int
     clips: list[ClipView]
     next_page: str | None
 
@@ -124,17 +136,16 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
     return Permalink(view, versions, thread, await lookup.list_bounced(tx, reader, [view]))
 
 
-async def open_profile(tx: Tx, username: str, reader: str, before: str) -> OpenedProfile | None:
-    """Returns an account and a page of its posts that the reader may see; None when it was deleted. Raises NotFound."""
+async def open_profile(tx: Tx, username: str, reader: str, before: str, *, media: bool = False) -> OpenedProfile | None:
+    """Returns an account and a page of its posts that the reader may see; None when it was deleted. `media`: of posts
+    with files. Raises NotFound."""
     opened = await _open_account(tx, username, reader)
     if opened is None or opened.hidden:
         return opened and OpenedProfile(opened, 0, PostPage([], None))
     author = opened.account.id
-    posts = await lookup.list_of_account(tx, author, reader, before, POSTS + 1)
+    posts = await lookup.list_of_account(tx, author, reader, before, POSTS + 1, media=media)
     total_posts = await lookup.count_of_account(tx, opened.account, reader)
-    clips = await list_clips(tx, author, reader, BEYOND, CLIPS_BESIDE + 1) if before == BEYOND else []
-    page = await _page_of(tx, posts, reader)
-    return OpenedProfile(opened, total_posts, page, clips[:CLIPS_BESIDE], len(clips) > CLIPS_BESIDE)
+    return OpenedProfile(opened, total_posts, await _page_of(tx, posts, reader))
 
 
 async def read_profile(tx: Tx, username: str, reader: str) -> tuple[OpenedAccount, int]:
@@ -150,9 +161,27 @@ async def open_clips(tx: Tx, username: str, reader: str, before: str) -> OpenedC
     """Returns an account and a page of its clips that the reader may see; None when it was deleted. Raises NotFound."""
     opened = await _open_account(tx, username, reader)
     if opened is None or opened.hidden:
-        return opened and OpenedClips(opened, [], None)
+        return opened and OpenedClips(opened, 0, [], None)
+    total_posts = await lookup.count_of_account(tx, opened.account, reader)
     clips = await list_clips(tx, opened.account.id, reader, before, CLIPS + 1)
-    return OpenedClips(opened, clips[:CLIPS], clips[CLIPS - 1].clip.id if len(clips) > CLIPS else None)
+    return OpenedClips(opened, total_posts, clips[:CLIPS], clips[CLIPS - 1].clip.id if len(clips) > CLIPS else None)
+
+
+async def open_people(tx: Tx, username: str, reader: str, before: str, *, followers: bool) -> OpenedPeople | None:
+    """Returns a page of an account's followers, or of the accounts that it follows; None when it was deleted.
+
+    Raises NotFound, also when it does not show them to the reader (docs/people.md#lists-on-profiles).
+    """
+    opened = await _open_account(tx, username, reader)
+    if opened is None:
+        return None
+    if not opened.shows_lists(reader):
+        raise NotFound(f"{opened.account.username} does not show this list.")
+    total_posts = await lookup.count_of_account(tx, opened.account, reader)
+    read = list_followers_for if followers else list_followed_for
+    found = await read(tx, opened.account.id, reader, before, PEOPLE + 1)
+    next_page = found[PEOPLE - 1].listed_as if len(found) > PEOPLE else None
+    return OpenedPeople(opened, total_posts, [each for each in found[:PEOPLE] if each.shown], next_page)
 
 
 async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, PostPage]:

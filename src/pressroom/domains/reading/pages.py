@@ -38,6 +38,7 @@ from pressroom.domains.reading.rendering import (
     clips_page,
     given,
     hub_page,
+    people_page,
     post_page,
     posts_values,
     profile_page,
@@ -100,6 +101,24 @@ async def permalink(request: Request[Caller]) -> Response:
 async def profile(request: Request[Caller]) -> Response:
     """Returns the page of an account with those of its posts that the reader may see."""
     return await profile_page(request)
+
+
+@routes.get("/@{username}/media", Visitor(), summary="An account's posts with pictures and videos")
+async def profile_media(request: Request[Caller]) -> Response:
+    """Returns the page of those posts of an account with files that the reader may see."""
+    return await profile_page(request, media=True)
+
+
+@routes.get("/@{username}/followers", Page(), summary="Who follows an account")
+async def profile_followers(request: Request[Caller]) -> Response:
+    """Returns a page of an account's followers, where it shows them."""
+    return await people_page(request, followers=True)
+
+
+@routes.get("/@{username}/following", Page(), summary="Whom an account follows")
+async def profile_following(request: Request[Caller]) -> Response:
+    """Returns a page of the accounts that an account follows, where it shows them."""
+    return await people_page(request, followers=False)
 
 
 @routes.get("/@{username}/clips", Visitor(), summary="An account's clips")

@@ -22,7 +22,7 @@ from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.reading import actions
-from pressroom.domains.reading.actions import Permalink, PostPage, Thread
+from pressroom.domains.reading.actions import OpenedAccount, Permalink, PostPage, Thread
 from pressroom.domains.reading.entity_links import excerpt, linked, linked_parts, shortened
 from pressroom.domains.reading.fragments import CommentEntry, PageFragments
 from pressroom.ids import BEYOND
@@ -128,40 +128,18 @@ async def quote_page(request: Request[Caller], view: PostView, form: FormState) 
     return await reading_page(request, "reading/quote.html", values)
 
 
-async def profile_page(request: Request[Caller], form: FormState | None = None) -> Response:
-    """Returns the page of the account that the path names. `form` is one that was refused. Raises NotFound."""
-    found = await read_for_page(
-        request, actions.open_profile, request.parameters["username"], reader_id(request), before(request)
-    )
+async def profile_page(request: Request[Caller], form: FormState | None = None, *, media: bool = False) -> Response:
+    """Returns the page of the account that the path names; with `media`, that of its posts with files.
+
+    `form` is one that was refused. Raises NotFound.
+    """
+    name, reader = request.parameters["username"], reader_id(request)
+    found = await read_for_page(request, actions.open_profile, name, reader, before(request), media=media)
     if found is None:
         return await gone_profile(request)
-    account, clips = found.opened.account, clip_shapes(request, found.clips)
-    head = ProfileHead(
-        id=account.id,
-        username=account.username,
-        display_name=account.display_name,
-        bio=account.bio,
-        avatar=avatar_address(account.id, account.avatar_token, request.settings.base_url),
-        cover_image=cover_address(account.cover_token, request.settings.base_url),
-        verified=account.verified,
-        total_posts=found.total_posts,
-        total_followers=account.total_followers,
-        total_following=account.total_following,
-        created_at=iso(account.created_at),
-    )
-    values: dict[str, object] = {
-        "account": head,
-        "hidden": found.opened.hidden,
-        "relation": found.opened.relation,
-        "clips": clips,
-        "more_clips": found.more_clips,
-        "robots": "noindex" if account.is_private else None,
-        "feed": None if account.is_private else f"/@{account.username}/feed",
-        "form": form or FormState(),
-    }
-    listed = posts_values(request, found.page, f"/@{account.username}")
-    awaits = bool(listed["awaits_files"]) or awaits_files(clips=clips)
-    return await reading_page(request, "reading/profile.html", {**values, **listed, "awaits_files": awaits})
+    values = profile_values(request, found.opened, found.total_posts, "media" if media else "posts", form)
+    here = f"/@{found.opened.account.username}{'/media' if media else ''}"
+    return await reading_page(request, "reading/profile.html", {**values, **posts_values(request, found.page, here)})
 
 
 async def clips_page(request: Request[Caller]) -> Response:
@@ -170,20 +148,65 @@ async def clips_page(request: Request[Caller]) -> Response:
     found = await read_for_page(request, actions.open_clips, request.parameters["username"], reader_id(request), start)
     if found is None:
         return await gone_profile(request)
-    account, clips = found.opened.account, clip_shapes(request, found.clips)
-    here = f"/@{account.username}/clips"
-    values: dict[str, object] = {
-        "account": account,
-        "avatar_address": avatar_address(account.id, account.avatar_token, request.settings.base_url),
-        "hidden": found.opened.hidden,
-        "relation": found.opened.relation,
-        "clips": clips,
-        "awaits_files": awaits_files(clips=clips),
+    values = profile_values(request, found.opened, found.total_posts, "clips")
+    here = f"/@{found.opened.account.username}/clips"
+    clips = clip_shapes(request, found.clips)
+    values |= {"clips": clips, "awaits_files": awaits_files(clips=clips), **pager_values(here, start, found.next_page)}
+    return await reading_page(request, "reading/profile.html", values)
+
+
+async def people_page(request: Request[Caller], *, followers: bool) -> Response:
+    """Returns the page of an account's followers, or of those that it follows. Raises NotFound."""
+    start, name = before(request), request.parameters["username"]
+    found = await request.db.read(actions.open_people, name, request.caller.account.id, start, followers=followers)
+    if found is None:
+        return await gone_profile(request)
+    tab, base_url = "followers" if followers else "following", request.settings.base_url
+    values = profile_values(request, found.opened, found.total_posts, tab)
+    here = f"/@{found.opened.account.username}/{tab}"
+    values |= {
+        "people": [(each, avatar_address(each.id, each.avatar_token, base_url)) for each in found.people],
+        **pager_values(here, start, found.next_page),
+    }
+    return await reading_page(request, "reading/profile.html", values, everybody=False)
+
+
+def profile_values(
+    request: Request[Caller], opened: OpenedAccount, total_posts: int, tab: str, form: FormState | None = None
+) -> dict[str, object]:
+    """Returns the values of a profile's head and tabs; `tab` is the one that is open."""
+    account, base_url = opened.account, request.settings.base_url
+    head = ProfileHead(
+        id=account.id,
+        username=account.username,
+        display_name=account.display_name,
+        bio=account.bio,
+        avatar=avatar_address(account.id, account.avatar_token, base_url),
+        cover_image=cover_address(account.cover_token, base_url),
+        verified=account.verified,
+        total_posts=total_posts,
+        total_followers=account.total_followers,
+        total_following=account.total_following,
+        created_at=iso(account.created_at),
+    )
+    return {
+        "account": head,
+        "tab": tab,
+        "hidden": opened.hidden,
+        "relation": opened.relation,
+        "shows_lists": opened.shows_lists(reader_id(request)),
         "robots": "noindex" if account.is_private else None,
-        "next_page": f"{here}?before={found.next_page}" if found.next_page else None,
+        "feed": None if account.is_private else f"/@{account.username}/feed",
+        "form": form or FormState(),
+    }
+
+
+def pager_values(here: str, start: str, next_page: str | None) -> dict[str, object]:
+    """Returns the addresses of the next and the first page of a list at `here`, which begins below `start`."""
+    return {
+        "next_page": f"{here}?before={next_page}" if next_page else None,
         "first_page": None if start == BEYOND else here,
     }
-    return await reading_page(request, "reading/clips.html", values)
 
 
 async def gone_profile(request: Request[Caller]) -> Response:

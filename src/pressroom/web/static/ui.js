@@ -58,9 +58,10 @@ function count(field) {
   line.setAttribute('aria-live', left <= 20 ? 'polite' : 'off')
 }
 
-// --- Times: in the reader's language and zone; the title has them in UTC.
+// --- Times: in the reader's locale and zone; the title has them in UTC. An age ("5 min") has the whole time in its title.
 
-const language = document.documentElement.lang || undefined
+const language =
+  navigator.languages.find((each) => each.split('-')[0] === document.documentElement.lang) ?? navigator.language
 const shownTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 const shownSeconds = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
 
@@ -68,6 +69,7 @@ function localise(element) {
   const at = new Date(element.dateTime)
   if (Number.isNaN(at.getTime())) return
   const words = (element.dataset.localTime === 'seconds' ? shownSeconds : shownTime).format(at)
+  if (element.dataset.localTitle !== undefined) return (element.title = words)
   if (element.textContent === words) return
   element.title = element.textContent
   element.textContent = words
@@ -310,11 +312,22 @@ function holdPlace() {
   looked = null
 }
 
+// --- Menus: an open one closes by Escape, and by a click or the focus elsewhere.
+
+function closeMenus(event) {
+  for (const menu of document.querySelectorAll('details:is(.menu, .more)[open]')) {
+    const isInside = menu.contains(event.target)
+    if (event.type === 'keydown' ? event.key !== 'Escape' : isInside) continue
+    menu.open = false
+    if (event.type === 'keydown' && isInside) menu.querySelector('summary').focus()
+  }
+}
+
 // --- All of it
 
 function enhance(root) {
   for (const button of root.querySelectorAll('[data-copy], [data-show-password], [data-fill]')) button.hidden = false
-  for (const element of root.querySelectorAll('time[data-local-time]')) localise(element)
+  for (const element of root.querySelectorAll('[data-local-time], [data-local-title]')) localise(element)
   for (const field of root.querySelectorAll('[data-count]')) count(field)
   for (const field of root.querySelectorAll('[data-at]')) fillLocal(field)
   for (const field of root.querySelectorAll('[data-zone]')) setZone(field)
@@ -337,6 +350,7 @@ document.addEventListener('input', ({ target }) => {
   if (target.dataset?.count) count(target)
   if (target.dataset?.zone) setZone(target)
 })
+for (const kind of ['click', 'focusin', 'keydown']) document.addEventListener(kind, closeMenus)
 document.addEventListener('submit', submit)
 document.addEventListener('htmx:config:request', liveBefore)
 document.addEventListener('htmx:before:response', liveAnswered)

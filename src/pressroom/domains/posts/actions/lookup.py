@@ -70,15 +70,18 @@ async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostV
     return [view(post, shown.get(post.original_id or "")) for post in posts]
 
 
-async def list_of_account(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[PostView]:
-    """Returns the account's posts that the reader may see, newest first, with ids below `before`.
+async def list_of_account(
+    tx: Tx, author: str, reader: str, before: str, limit: int, *, media: bool = False
+) -> list[PostView]:
+    """Returns the account's posts that the reader may see, newest first, with ids below `before`. `media`: those with
+    pictures or videos.
 
     Each visibility that the reader may see is read by its own index: no posts are read that the reader may not see.
     """
     if reader == author:
-        ids = await lookup.list_of_own(tx, author, before=before, limit=limit)
+        ids = await lookup.list_of_own(tx, author, before=before, limit=limit, media=media)
     else:
-        ids = await _list_for_others(tx, author, reader, before, limit)
+        ids = await _list_for_others(tx, author, reader, before, limit, media=media)
     return await _views(tx, sorted(ids, reverse=True)[:limit], reader)
 
 
@@ -159,16 +162,16 @@ async def list_versions(tx: Tx, post: SeenPost) -> list[Version]:
     return await lookup.list_versions(tx, post.account_id, post.id, VERSIONS)
 
 
-async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit: int) -> list[str]:
+async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit: int, *, media: bool) -> list[str]:
     """Returns the ids below `before` of an account's posts that somebody else may see, in no order."""
     between = await follows.get_between(tx, account_id=reader, other_id=author)
     relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     ids: list[str] = []
     for visibility in Visibility:
         if may_see(visibility, relationship):
-            ids += await lookup.list_of_account(tx, author, visibility, before=before, limit=limit)
+            ids += await lookup.list_of_account(tx, author, visibility, before=before, limit=limit, media=media)
     if reader:
-        ids += await lookup.list_for_listed(tx, author, reader=reader, before=before, limit=limit)
+        ids += await lookup.list_for_listed(tx, author, reader=reader, before=before, limit=limit, media=media)
     return ids
 
 

@@ -47,11 +47,18 @@ FIND_POST: Final = Query(SeenPost, f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p
 
 FIND_POSTS: Final = Query(SeenPost, f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p.id IN ({in_list('id')})")
 
-LIST_OF_ACCOUNT: Final = Query(
-    str,
-    "SELECT id FROM posts WHERE account_id = :author AND visibility = :visibility AND deleted_at IS NULL"
-    " AND id < :before ORDER BY id DESC LIMIT :limit",
-)
+
+def _of_account(also: str) -> Query[str]:
+    return Query(
+        str,
+        "SELECT id FROM posts WHERE account_id = :author AND visibility = :visibility AND deleted_at IS NULL"
+        f"{also} AND id < :before ORDER BY id DESC LIMIT :limit",
+    )
+
+
+# A condition that a parameter turns off would keep planners from the index of posts with media.
+LIST_OF_ACCOUNT: Final = _of_account("")
+LIST_MEDIA_OF_ACCOUNT: Final = _of_account(" AND has_media")
 
 
 _IN_HUB: Final = "hub_id = :hub_id AND deleted_at IS NULL AND id < :before"
@@ -142,33 +149,60 @@ async def find_posts(tx: Tx, post_ids: Sequence[str], *, reader: str) -> list[Se
     return await tx.all(FIND_POSTS, reader=reader, **spread("id", post_ids))
 
 
-async def list_of_account(tx: Tx, author: str, visibility: Visibility, *, before: str, limit: int) -> list[str]:
-    """Returns the ids of an account's posts of one visibility, newest first, before `before`."""
-    return await tx.all(LIST_OF_ACCOUNT, author=author, visibility=visibility, before=before, limit=limit)
+async def list_of_account(
+    tx: Tx, author: str, visibility: Visibility, *, before: str, limit: int, media: bool = False
+) -> list[str]:
+    """Returns the ids of an account's posts of one visibility, newest first, before `before`; `media`: of those with
+    files."""
+    query = LIST_MEDIA_OF_ACCOUNT if media else LIST_OF_ACCOUNT
+    return await tx.all(query, author=author, visibility=visibility, before=before, limit=limit)
 
 
-# Each visibility by its own index, in one statement.
-@sql.all(
-    " UNION ALL ".join(
-        f"SELECT id FROM (SELECT id FROM posts WHERE account_id = :author AND visibility = '{visibility}'"
-        f" AND deleted_at IS NULL AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
-        for visibility in Visibility
+def _of_own(also: str) -> Query[str]:
+    """Returns the statement that reads each visibility by its own index."""
+    return Query(
+        str,
+        " UNION ALL ".join(
+            f"SELECT id FROM (SELECT id FROM posts WHERE account_id = :author AND visibility = '{visibility}'"
+            f" AND deleted_at IS NULL{also} AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
+            for visibility in Visibility
+        ),
     )
-)
-async def list_of_own(tx: Tx, author: str, *, before: str, limit: int) -> list[str]:
-    """Returns the ids of an account's newest posts of each visibility, before `before`, in no order."""
-    ...
+
+
+LIST_OF_OWN: Final = _of_own("")
+LIST_MEDIA_OF_OWN: Final = _of_own(" AND has_media")
+
+
+async def list_of_own(tx: Tx, author: str, *, before: str, limit: int, media: bool = False) -> list[str]:
+    """Returns the ids of an account's newest posts of each visibility, before `before`, in no order; `media`: of those
+    with files."""
+    return await tx.all(LIST_MEDIA_OF_OWN if media else LIST_OF_OWN, author=author, before=before, limit=limit)
 
 
 # Lists yield identifiers alone, and the posts are read by those: a planner that is given all at once may walk through
 # other posts instead of this index.
-@sql.all(
-    "SELECT post_id FROM post_audiences WHERE account_id = :reader AND author_id = :author AND live"
-    " AND post_id < :before ORDER BY post_id DESC LIMIT :limit"
+def _for_listed(also: str) -> Query[str]:
+    return Query(
+        str,
+        "SELECT l.post_id FROM post_audiences l WHERE l.account_id = :reader AND l.author_id = :author AND l.live"
+        f"{also} AND l.post_id < :before ORDER BY l.post_id DESC LIMIT :limit",
+    )
+
+
+LIST_FOR_LISTED: Final = _for_listed("")
+LIST_MEDIA_FOR_LISTED: Final = _for_listed(
+    " AND (SELECT p.has_media FROM posts p WHERE p.account_id = l.author_id AND p.id = l.post_id)"
 )
-async def list_for_listed(tx: Tx, author: str, *, reader: str, before: str, limit: int) -> list[str]:
-    """Returns the ids of an account's posts whose allowlist names the reader, newest first, before `before`."""
-    ...
+
+
+async def list_for_listed(
+    tx: Tx, author: str, *, reader: str, before: str, limit: int, media: bool = False
+) -> list[str]:
+    """Returns the ids of an account's posts whose allowlist names the reader, newest first, before `before`; `media`:
+    of those with files."""
+    query = LIST_MEDIA_FOR_LISTED if media else LIST_FOR_LISTED
+    return await tx.all(query, author=author, reader=reader, before=before, limit=limit)
 
 
 async def list_of_hub(tx: Tx, hub_id: str, *, reader: str, before: str, limit: int) -> list[str]:
