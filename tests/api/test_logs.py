@@ -77,7 +77,7 @@ def test_log_line_names_account_and_key_also_of_refusals(actor: MakeActor) -> No
     refusals = [each for each in entries(server) if each["event"] == "cross-origin request refused"]
     assert "https://elsewhere.example" in refusals[-1]["reason"]
     assert server.base_url in refusals[-1]["reason"]
-    assert named(nobody.get(f"{server.base_url}/healthz")) == (200, None, None)
+    assert named(nobody.get(f"{server.base_url}/robots.txt")) == (200, None, None)
     wrong = nobody.get(f"{server.base_url}/api/auth/me", headers={"Authorization": f"Bearer {new_secret('')}"})
     assert named(wrong) == (401, None, None)
 

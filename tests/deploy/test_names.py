@@ -47,9 +47,17 @@ def test_every_metric_is_measured() -> None:
 
 
 def test_alerts_and_panels_have_descriptions() -> None:
-    rules = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text("utf-8"))["groups"][0]["rules"]
-    assert all(rule["annotations"]["summary"] and rule["expr"] for rule in rules)
+    groups = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text("utf-8"))["groups"]
+    records, rules = groups[0]["rules"], groups[1]["rules"]
+    assert all(rule["annotations"]["summary"] and rule["labels"]["severity"] in ("page", "ticket") for rule in rules)
     assert len({rule["alert"] for rule in rules}) == len(rules)
+    used = {name for rule in rules for name in re.findall(r"pressroom:[\w:]+", rule["expr"])}
+    assert used == {rule["record"] for rule in records}
+    runbook = (DEPLOY.parent / "docs" / "runbook.md").read_text("utf-8")
+    assert re.findall(r"^## (\w+)$", runbook, re.MULTILINE) == [rule["alert"] for rule in rules]
+    assert [rule["annotations"]["runbook"] for rule in rules] == [
+        f"docs/runbook.md#{rule['alert'].lower()}" for rule in rules
+    ]
     panels = json.loads((DEPLOY / "grafana" / "pressroom.json").read_text("utf-8"))["panels"]
     assert all(panel["title"] and panel["targets"] for panel in panels)
 

@@ -37,6 +37,9 @@ class Operator:
 
     def __init__(self, server: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
         self._environment = server.environment
+        # A run of tests may have variables of its own, which no command knows.
+        for name in [name for name in os.environ if name.startswith("PRESSROOM_")]:
+            monkeypatch.delenv(name)
         monkeypatch.chdir(server.folder)
 
     def run(self, *arguments: str) -> str:

@@ -138,6 +138,26 @@ def test_the_page_for_operators_names_every_metric_and_no_other(roomy_server: Ma
     assert exposed <= documented
 
 
+def test_probes_are_counted_nowhere_and_room_on_the_disk_is_told(
+    roomy_server: MakeServer, request: pytest.FixtureRequest
+) -> None:
+    redis = request.getfixturevalue("redis_server")
+    server = roomy_server(METRICS_PORT=free_port(), REDIS_URL=f"{redis.url}/4").start()
+    for path in ("/healthz", "/readyz", "/robots.txt"):
+        assert ask(Request(server.port, "GET", path)).status == 200
+    assert ask(Request(server.port, "PUT", "/readyz")).status == 405
+
+    found = until(server, lambda now: value(now, "pressroom_redis_up") is not None)
+
+    routes = {dict(labels).get("route") for name, labels in found if name == "pressroom_requests_total"}
+    assert routes == {"/robots.txt"}
+    assert value(found, "pressroom_redis_up") == 1
+    free, size = (value(found, f"pressroom_disk_{name}bytes") or 0 for name in ("free_", ""))
+    assert 0 < free < size
+    assert value(found, "pressroom_replica_lag_seconds") is None
+    assert server.stop() == 0
+
+
 def test_a_killed_worker_takes_no_count_along(roomy_server: MakeServer, request: pytest.FixtureRequest) -> None:
     postgres, redis = request.getfixturevalue("postgres_server"), request.getfixturevalue("redis_server")
     url = postgres.create_database(f"metrics_{os.getpid()}")

@@ -1,6 +1,7 @@
 """A stop in good order: running requests are answered, acknowledged writes are kept, and it is over in time."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -79,6 +80,13 @@ def test_a_server_that_drains_is_not_ready_and_still_serves(roomy_server: MakeSe
     assert (answer.status, answer.json()["error"]) == (503, "Unavailable")
     assert ask(publish(server, key, "amid the drain")).status == 201
     assert ask(Request(server.port, "GET", "/healthz")).status == 200
+    assert ask(ready).status == 503
+    server.kill()
+    lines = [json.loads(line) for line in server.output().splitlines() if line.startswith("{")]
+    told = [line for line in lines if line["event"] == "not ready"]
+    assert [(line["level"], line["reason"]) for line in told] == [("info", "This server is about to stop.")]
+    assert {line["level"] for line in lines} <= {"info", "warning"}
+    assert not [line for line in lines if line.get("path") in ("/healthz", "/readyz")]
 
 
 def test_a_server_that_drains_delivers_too(roomy_server: MakeServer) -> None:

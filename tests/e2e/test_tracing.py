@@ -121,13 +121,16 @@ def test_a_trusted_proxy_may_say_which_trace_a_request_belongs_to(
     server = roomy_server(TRACING_ENDPOINT=collector.url, TRUSTED_PROXIES="127.0.0.1/32").start()
     wrong = (GIVEN[:-1], GIVEN + "-00", "ff" + GIVEN[2:], GIVEN.upper(), "00-" + "0" * 32 + GIVEN[35:], "x" * 5_000)
     for header in (GIVEN, *wrong):
-        assert ask(Request(server.port, "GET", "/healthz", {"traceparent": header})).status == 200
+        assert ask(Request(server.port, "GET", "/robots.txt", {"traceparent": header})).status == 200
+    for probe in ("/healthz", "/readyz"):
+        assert ask(Request(server.port, "GET", probe, {"traceparent": GIVEN})).status == 200
     assert ask(Request(server.port, "BREW", "/nothing/secret")).status == 404
     assert server.stop() == 0
-    traces = [span.trace_id.hex() for span in collector.named("GET /healthz")]
+    traces = [span.trace_id.hex() for span in collector.named("GET /robots.txt")]
     assert traces.count(GIVEN[3:35]) == 1
     assert len(traces) == len(set(traces)) == 1 + len(wrong)
     assert len(collector.named("_OTHER")) == 1
+    assert collector.named("GET /healthz") == collector.named("GET /readyz") == []
     assert b"secret" not in b"".join(collector.bodies)
 
 

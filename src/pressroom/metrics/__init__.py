@@ -54,6 +54,10 @@ class Recorder(Protocol):
         """Sets for how long from now on a table has partitions."""
         ...
 
+    def level(self, metric: str, value: float) -> None:
+        """Sets the value of one of the metrics of `prometheus.LEVELS`; NaN while it is not known."""
+        ...
+
     def unknown(self) -> None:
         """Marks the figures that are looked up in the database as unknown."""
         ...

@@ -28,6 +28,14 @@ RESERVED: Final = {
 }
 """Bytes of the files of a process: more than all labels there are need."""
 
+LEVELS: Final = {
+    "pressroom_disk_free_bytes": "Bytes that are free on the disk of the data folder.",
+    "pressroom_disk_bytes": "Bytes of the disk of the data folder.",
+    "pressroom_redis_up": "1 while Redis counts the rate limits, 0 while it is away.",
+    "pressroom_replica_lag_seconds": "Age of the latest transaction that the replica has replayed.",
+}
+"""Metrics without labels that are shown once they have been set."""
+
 SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 WAITS: Final = (0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0)
 
@@ -78,6 +86,8 @@ class PrometheusRecorder:
             "pressroom_partitions_ahead_seconds", "For how long a table on PostgreSQL has partitions.", ["table"]
         )
         self._partitioned: set[str] = set()
+        self._make_level = latest
+        self._levels: dict[str, Gauge] = {}
         self._of_request: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         processes.labels(__version__).set(1)
 
@@ -127,6 +137,12 @@ class PrometheusRecorder:
     def partitions(self, table: str, seconds: float) -> None:
         self._partitioned.add(table)
         self._partitions.labels(table).set(seconds)
+
+    def level(self, metric: str, value: float) -> None:
+        # A gauge shows 0 from when it is made, which would be a full disk.
+        if metric not in self._levels:
+            self._levels[metric] = self._make_level(metric, LEVELS[metric])
+        self._levels[metric].set(value)
 
     def unknown(self) -> None:
         # Not 0, which would look like an empty queue while the database is away.

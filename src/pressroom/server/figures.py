@@ -1,12 +1,14 @@
-"""Figures for the metrics that are looked up in the database: overdue deliveries, and the number of jobs."""
+"""Figures for the metrics that are looked up: of the disk, Redis and the replica, and of what the database holds."""
 
 import asyncio
+import shutil
 
 from pressroom import metrics
 from pressroom.clock import SECOND
-from pressroom.db import Tx
+from pressroom.db import DatabaseAway, Tx
 from pressroom.db.postgres.partitions import list_reaches
 from pressroom.domains.webhooks.queries import leases
+from pressroom.errors import Unavailable
 from pressroom.jobs import overview
 from pressroom.server.runtime import Runtime
 
@@ -18,14 +20,34 @@ MOST = 10_000
 
 
 async def look_on(runtime: Runtime) -> None:
-    """Records these figures, again and again, if metrics are on."""
+    """Records the figures, again and again, if anything is recorded."""
     while metrics.recorder is not None:
         try:
+            await _look_around(runtime, metrics.recorder)
             await _look(runtime, metrics.recorder)
         except Exception as error:  # one failure must not end it
             metrics.recorder.unknown()
             runtime.log.recurring("figures cannot be read", error)
         await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _look_around(runtime: Runtime, recorder: metrics.Recorder) -> None:
+    """Records what is known without the primary."""
+    disk = await asyncio.to_thread(shutil.disk_usage, runtime.settings.data_dir)
+    recorder.level("pressroom_disk_free_bytes", disk.free)
+    recorder.level("pressroom_disk_bytes", disk.total)
+    if runtime.settings.redis_url is not None:
+        try:
+            notice = await runtime.limiter.ping()
+        except Unavailable as error:
+            notice = error.message
+        recorder.level("pressroom_redis_up", float(notice is None))
+    if runtime.replica is not None:
+        try:
+            lag = await runtime.replica.lag()
+        except DatabaseAway:
+            lag = float("nan")
+        recorder.level("pressroom_replica_lag_seconds", lag)
 
 
 async def _look(runtime: Runtime, recorder: metrics.Recorder) -> None:

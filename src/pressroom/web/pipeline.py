@@ -40,7 +40,7 @@ from pressroom.web.idempotency import fingerprint, read_key
 from pressroom.web.incoming_body import BodyReader, IncomingBody
 from pressroom.web.multipart import discard
 from pressroom.web.multipart_rules import Form, FormSpec, read_texts
-from pressroom.web.observed import observe
+from pressroom.web.observed import PROBES, observe
 from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.query import check_known, parse_query
 from pressroom.web.rendering import error_page, hide_address, sign_in_first, theme_of
@@ -70,8 +70,7 @@ HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/openapi.yaml", "/openapi-keys.json"})
 """Paths outside of the API that programs read, errors included."""
 
-PROBES: Final = frozenset({"/healthz", "/readyz"})
-"""Paths that are answered ahead of all turns: load balancers ask them whether to send requests to this process."""
+READY: Final = "/readyz"
 
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 
@@ -103,6 +102,7 @@ class Pipeline(Generic[C]):
         self._bodies = BodyReader(settings)
         self._budget = SendBudget(settings.answers_bytes)
         self._turns = Turns()
+        self._not_ready = ""
         self._always: HeaderList = [HSTS] if self._base_url.startswith("https://") else []
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
@@ -137,8 +137,11 @@ class Pipeline(Generic[C]):
         now = self._clock.now()
         method, status, took = request.method, response.status, now - request.started
         who = {"account_id": request.account_id, "key_id": request.key_id}
-        self._log.request(now, request.id, method, shown_path, status, took, request.client, **who)
-        observe(method, request.route, status, took)
+        if request.path in PROBES:
+            self._note_readiness(request, response)
+        else:
+            self._log.request(now, request.id, method, shown_path, status, took, request.client, **who)
+            observe(method, request.route, status, took)
 
     def _begin(self, scope: HttpScope, receive: Receive) -> Request[C]:
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
@@ -197,8 +200,20 @@ class Pipeline(Generic[C]):
         self._note(request, error, response.status)
         return response
 
+    def _note_readiness(self, request: Request[C], response: Response) -> None:
+        """Logs that this process is ready again. That it is not is logged when a probe is refused."""
+        if self._not_ready and request.path == READY and response.status == 200:
+            self._not_ready = ""
+            self._log.info("ready again")
+
     def _note(self, request: Request[C], error: Exception, status: int) -> None:
-        if status >= 500:
+        if request.path in PROBES and isinstance(error, Unavailable):
+            # Probes come every few seconds: one line for each reason. A planned stop is no fault.
+            if error.message != self._not_ready:
+                self._not_ready = error.message
+                note = self._log.info if self._services.is_draining() else self._log.warning
+                note("not ready", reason=error.message)
+        elif status >= 500:
             self._log.failure(request.id, error)
         elif isinstance(error, CrossOrigin):
             self._log.info("cross-origin request refused", request_id=request.id, reason=error.message)

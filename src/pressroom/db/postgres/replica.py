@@ -7,7 +7,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 import asyncpg
 
 from pressroom.clock import Clock
-from pressroom.db import Database, DatabaseAway, Tx
+from pressroom.db import Database, DatabaseAway, Query, Tx
 from pressroom.db.postgres.connector import AWAY, Connector, PostgresConnection, PostgresOptions
 from pressroom.db.postgres.database import PostgresDatabase
 from pressroom.db.postgres.pool import Connections
@@ -16,6 +16,8 @@ from pressroom.logs import Log
 
 R = TypeVar("R")
 P = ParamSpec("P")
+
+REPLAYED: Final = Query(float, "SELECT extract(epoch FROM now() - pg_last_xact_replay_timestamp())::float8")
 
 AVOIDED_SECONDS: Final = 5.0
 """Seconds for which a replica that failed is not asked again."""
@@ -60,6 +62,13 @@ class Replica:
             self._avoid(error)
         except asyncpg.PostgresError as error:
             raise SettingError(f"PRESSROOM_REPLICA_URL: the database cannot be reached: {error}") from error
+
+    async def lag(self) -> float:
+        """Returns the age in seconds of the latest transaction that the replica has replayed.
+
+        The clean-ups write every minute, so it also grows when the replica is cut off. Raises DatabaseAway.
+        """
+        return await self._replica.one(REPLAYED) or 0.0
 
     async def close(self) -> None:
         """Closes the connections to the replica."""
