@@ -26,7 +26,7 @@ _BRACKET_OR_END: Final = re.compile(r"[()\[\]{}<>\s\x00-\x1f\x7f-\x9f\u202a-\u20
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _TRAILING: Final = ".,;:!?'\""
 _EMOJI_MARKS: Final = "\ufe0f\u20e3"
-"""Marks that turn the sign before them into an emoji, so that it ends no word."""
+"""Marks that make an emoji of the sign before them, so that it ends no word."""
 
 LONGEST_IDENTITY: Final = 200
 """Code points of a hashtag's identity. It can be longer than its name, and is cut there so that it can be indexed."""

@@ -21,7 +21,7 @@ class _Waiter(msgspec.Struct, eq=False):
 
 
 class FairThreads:
-    """Threads of low priority, and those who wait for one: each client has a line, and the lines take turns.
+    """Threads of low priority, and those who wait for one: each client has a line, and lines are served round robin.
 
     One piece of work of each client is in a thread at a time.
 
@@ -31,7 +31,7 @@ class FairThreads:
         places: How many pieces of work may wait. One more displaces the last of the longest line, or is refused.
         refusal: Makes the error of work that is displaced, refused or has waited too long.
         at_work: Clients with work in a thread: a set that several of these may share.
-        ended: Called when work is done, so that whoever shares `at_work` may begin. It calls `start_waiting`.
+        ended: Called when work is done, so that others that share `at_work` may begin. It calls `start_waiting`.
     """
 
     def __init__(

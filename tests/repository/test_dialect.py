@@ -20,7 +20,7 @@ AREAS = {
 }
 BOUNDS: dict[str, dict[str, float]] = {
     "src": {
-        "what": 0.7,
+        "what": 0.9,
         "whoever": 0.05,
         "that there is": 0.05,
         "of which": 0.1,
@@ -41,10 +41,10 @@ BOUNDS: dict[str, dict[str, float]] = {
         "of which": 0.2,
     },
     "templates": {
-        "what": 1.8,
+        "what": 2.65,
     },
     "docs": {
-        "what": 5.2,
+        "what": 6.3,
         "is told": 0.25,
     },
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 SOURCE = TESTS.parent / "src" / "pressroom"
-FROM_OUTSIDE = {"api", "clients", "deploy", "e2e", "fuzz", "media", "pages", "previews", "races", "webhooks"}
+FROM_OUTSIDE = {"api", "clients", "deploy", "e2e", "events", "fuzz", "media", "pages", "previews", "races", "webhooks"}
 SHARED = {"corpus", "harness", "services"}
 MODULES = sorted(TESTS.rglob("test_*.py"))
 

@@ -92,7 +92,7 @@ class Connections(Generic[C]):
             if given is not None:
                 return given
         else:
-            # Counted before the first await, so that two callers do not both see room for the last connection.
+            # Counted before the first await, so that two callers do not both open the last connection.
             self._opening += 1
         return await self._make()
 

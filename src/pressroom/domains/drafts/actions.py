@@ -188,7 +188,7 @@ async def publish_view(tx: Tx, account: Account, view: DraftView, allowance: All
 
 
 def author_of(account: Account, draft: Draft) -> Caller:
-    """Returns whose post a draft becomes: of the key that made it, whoever publishes it."""
+    """Returns whose post a draft becomes: of the key that made it, also when its owner publishes it."""
     key = None if draft.key_id is None else SourceKey(draft.key_id, draft.key_label or "", draft.key_prefix or "")
     return Caller(account, key)
 

@@ -95,7 +95,7 @@ def rise(accounts: int, average: float) -> float:
         accounts: Accounts that used it in the last day.
         average: Those of an average day before. At least one account is expected, so that new hashtags have a score.
     """
-    # Without a floor, a hashtag that nobody had used would rise without bound by its second use.
+    # Without a least value, a hashtag that nobody had used would rise without bound by its second use.
     expected = max(average, 1.0)
     return (accounts - expected) ** 2 / expected if accounts > expected else 0.0
 
