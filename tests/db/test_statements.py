@@ -27,6 +27,8 @@ NEVER_NULL: Final = {
     "pressroom.domains.posts.queries.writing.EDITS_BY_KEY": {"at"},  # WHERE replaced_at >= :since
     "pressroom.domains.posts.queries.writing.DELETIONS_BY_KEY": {"at"},  # WHERE deleted_at >= :since
     "pressroom.domains.explore.queries.list_bounces": {"post_id"},  # WHERE original_id IS NOT NULL
+    "pressroom.domains.events.queries.list_from": {"number"},  # WHERE number >= :first
+    "pressroom.domains.events.queries.find_oldest": {"number"},  # WHERE number >= 0
     # SQLite describes its tables in columns that it does not declare.
     "pressroom.db.schema.COLUMNS[sqlite]": {"table_name", "name"},
     "pressroom.db.schema.INDEXES[sqlite]": {
