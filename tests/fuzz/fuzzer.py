@@ -87,7 +87,7 @@ def keyed_operations(document: Json) -> Iterator[Operation]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             is_form = "multipart/form-data" in operation.get("requestBody", {}).get("content", {})
-            if any("apiKey" in way_in for way_in in operation["security"]) and not is_form:
+            if any("apiKey" in way_in for way_in in operation.get("security", document["security"])) and not is_form:
                 yield schema[path][method.upper()]
 
 
