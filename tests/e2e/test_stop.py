@@ -81,6 +81,7 @@ def test_a_server_that_drains_is_not_ready_and_still_serves(roomy_server: MakeSe
     assert ask(publish(server, key, "amid the drain")).status == 201
     assert ask(Request(server.port, "GET", "/healthz")).status == 200
     assert ask(ready).status == 503
+    assert wait_until(lambda: '"not ready"' in server.output()), "a thread writes the log"
     server.kill()
     lines = [json.loads(line) for line in server.output().splitlines() if line.startswith("{")]
     told = [line for line in lines if line["event"] == "not ready"]
