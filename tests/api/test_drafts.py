@@ -84,7 +84,7 @@ def test_empty_draft_is_taken_and_no_post_is_made(alice: Actor) -> None:
     assert body_of(alice.web.get("/api/posts"))["posts"] == []
 
 
-def test_change_keeps_what_it_does_not_name_and_null_clears(alice: Actor) -> None:
+def test_change_keeps_unnamed_fields_and_null_clears(alice: Actor) -> None:
     draft = made(alice.web, content="One", location=PLACE, visibility="PRIVATE", poll=POLL)
 
     second = changed(alice.web, draft, content="Two")
@@ -190,7 +190,7 @@ def test_drafts_are_listed_newest_first_by_page(alice: Actor) -> None:
     assert second["nextCursor"] is None
 
 
-def test_nobody_else_sees_a_draft(actor: MakeActor) -> None:
+def test_draft_of_another_account_is_404(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     draft = made(alice.web, content="Mine")
 
@@ -239,7 +239,7 @@ def test_scopes_of_drafts(actor: MakeActor) -> None:
     assert missing(writer.api.post(f"/api/drafts/{draft['id']}/media", files=files)) == (403, "media:write")
 
 
-def test_key_cannot_publish_or_schedule_what_needs_approval(alice: Actor) -> None:
+def test_key_cannot_publish_or_schedule_unapproved_draft(alice: Actor) -> None:
     both = alice.api.post("/api/drafts", json={"content": "a", "needsApproval": True, "publishAt": soon(alice)})
     assert objections(both) == [("publishAt", "not_allowed")]
     draft = made(alice.api, content="Please look", needsApproval=True)
@@ -255,7 +255,7 @@ def test_key_cannot_publish_or_schedule_what_needs_approval(alice: Actor) -> Non
     assert body_of(alice.web.post(f"{path}/publish"))["state"] == "published"
 
 
-def test_key_cannot_change_what_a_person_has_approved_but_may_delete_it(alice: Actor) -> None:
+def test_key_cannot_change_approved_draft_but_may_delete_it(alice: Actor) -> None:
     draft = made(alice.api, content="Please look", needsApproval=True)
     scheduled = changed(alice.web, draft, publishAt=soon(alice))
     path = f"/api/drafts/{draft['id']}"

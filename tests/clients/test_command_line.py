@@ -86,7 +86,7 @@ def test_picture_is_ready_with_its_description(run: Run, tmp_path: Path) -> None
     assert [(entry["processingStatus"], entry["altText"]) for entry in post["media"]] == [("READY", "A proof")]
 
 
-def test_refusal_exits_with_3_and_says_why(run: Run, key: str) -> None:
+def test_refusal_exits_with_3_and_its_reason(run: Run, key: str) -> None:
     done = run("delete", "01KVCVX25JSSB86WQ50AY87SX4")
 
     assert done.returncode == 3
@@ -111,7 +111,7 @@ def test_no_answer_exits_with_4_and_names_the_key_to_repeat(run: Run) -> None:
         (("trigger", "post.created", "--forward", "http://127.0.0.1:1"), {}, "PRESSROOM_WEBHOOK_SECRET"),
     ],
 )
-def test_misuse_exits_with_2_and_says_what_to_do(
+def test_misuse_exits_with_2_and_a_remedy(
     run: Run, arguments: tuple[str, ...], given: dict[str, str], told: str
 ) -> None:
     done = run(*arguments, **given)

@@ -291,7 +291,7 @@ def test_root_is_refused_beside_the_folder_of_another_user(tmp_path: Path, comma
 
 
 @needs_root
-def test_user_without_rights_is_told_what_cannot_be_read(tmp_path: Path) -> None:
+def test_user_without_rights_gets_the_unreadable_path(tmp_path: Path) -> None:
     """As after `sudo -u` in a home folder, which holds no settings for this user; a named file must be readable."""
     closed = tmp_path / "home"
     closed.mkdir(mode=0o700)

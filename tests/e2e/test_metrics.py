@@ -138,7 +138,7 @@ def test_the_page_for_operators_names_every_metric_and_no_other(roomy_server: Ma
     assert exposed <= documented
 
 
-def test_probes_are_counted_nowhere_and_room_on_the_disk_is_told(
+def test_probes_are_not_counted_and_free_disk_space_is_reported(
     roomy_server: MakeServer, request: pytest.FixtureRequest
 ) -> None:
     redis = request.getfixturevalue("redis_server")

@@ -145,7 +145,7 @@ def test_box_of_an_earlier_version_shows_both_texts(alice: Actor) -> None:
     assert (status, body_of(alice.web.get(path))["content"]) == (303, "Both")
 
 
-def test_owner_approves_what_a_key_wrote(alice: Actor) -> None:
+def test_owner_approves_draft_of_a_key(alice: Actor) -> None:
     draft = body_of(alice.api.post("/api/drafts", json={"content": "By key", "needsApproval": True}), 201)
     assert sections(alice) == {"Waiting for your approval": ["By key"]}
 
@@ -156,7 +156,7 @@ def test_owner_approves_what_a_key_wrote(alice: Actor) -> None:
     assert post["sourceApiKey"]["id"] == alice.record.id
 
 
-def test_refused_draft_says_why(alice: Actor) -> None:
+def test_refused_draft_shows_its_reason(alice: Actor) -> None:
     at = iso(alice.server.clock.now() + MINUTE)
     draft = body_of(alice.web.post("/api/drafts", json={"hubId": "none", "content": "Hi", "publishAt": at}), 201)
     alice.server.clock.advance(MINUTE)

@@ -96,7 +96,7 @@ def test_names_and_emoji_are_completed_by_keyboard(server: LocalServer, open_tab
     assert field.input_value().rstrip().endswith("\U0001f98a")
 
 
-def test_too_large_file_is_told_and_asked_about(server: LocalServer, open_tab: OpenTab, tmp_path: Path) -> None:
+def test_too_large_file_is_named_and_asked_about(server: LocalServer, open_tab: OpenTab, tmp_path: Path) -> None:
     alice = Actor(server)
     large = tmp_path / "holiday.mp4"
     with large.open("wb") as file:
@@ -125,7 +125,7 @@ def test_too_large_file_is_told_and_asked_about(server: LocalServer, open_tab: O
     assert len(posts(alice)) == 1
 
 
-def test_poll_beside_a_file_is_told_when_it_is_chosen(server: LocalServer, open_tab: OpenTab, tmp_path: Path) -> None:
+def test_poll_beside_a_file_is_named_when_it_is_chosen(server: LocalServer, open_tab: OpenTab, tmp_path: Path) -> None:
     alice = Actor(server)
     fox = tmp_path / "fox.png"
     fox.write_bytes(picture()[1])
