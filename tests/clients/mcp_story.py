@@ -1,7 +1,7 @@
 """Calls the tools of `pressroom-client mcp` by the protocol's own client: in process, over stdio and over HTTP.
 
-python mcp_story.py COMMAND BASE_URL KEY OTHER_KEY PORT prints what it saw as one line of JSON. KEY has the scopes of drafts and posts,
-OTHER_KEY none of them.
+python mcp_story.py COMMAND BASE_URL KEY OTHER_KEY PORT prints what it saw as one line of JSON. KEY has the scopes of
+drafts and posts, OTHER_KEY none of them.
 """
 
 # pyright: reportMissingImports=false
@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+
 from pressroom_client.mcp_server import make_server
 
 POSTS = {"method": "tools/list", "jsonrpc": "2.0", "id": 1}
@@ -91,7 +92,7 @@ async def until_up(address: str) -> None:
 async def main(command: str, base_url: str, key: str, other: str, port: str) -> None:
     """Tells the story over each transport."""
     address = f"http://127.0.0.1:{port}/mcp"
-    server = subprocess.Popen([command, "--url", base_url, "mcp", "--http", f"127.0.0.1:{port}"])  # noqa: S603
+    server = subprocess.Popen([command, "--url", base_url, "mcp", "--http", f"127.0.0.1:{port}"])
     try:
         await until_up(address)
         async with Client(make_server(base_url, other)) as client:

@@ -1,7 +1,7 @@
 """`pressroom-client mcp`: the account of a key as tools for a language model, by the Model Context Protocol.
 
-Over stdio the key is the command's own. Over HTTP each request brings its key in `Authorization`; nothing is stored. The
-model is told to make drafts first: a person reads them before anybody else does.
+Over stdio the key is the command's own. Over HTTP each request brings its key in `Authorization`; nothing is stored.
+The model is told to make drafts first: a person reads them before anybody else does.
 """
 
 from __future__ import annotations
@@ -188,9 +188,7 @@ def _add_writing(server: MCPServer[Any], run: _Runner) -> None:
         context: Context[Any, Any], post_id: str, content: str | None = None, idempotency_key: str | None = None
     ) -> dict[str, Any]:
         """Shares a PUBLIC post, with `content` as a quote."""
-        return dict(
-            await run(context, lambda client: client.bounce(post_id, content, idempotency_key=idempotency_key))
-        )
+        return dict(await run(context, lambda client: client.bounce(post_id, content, idempotency_key=idempotency_key)))
 
     @server.tool(annotations=WRITES)
     async def comment(
@@ -204,9 +202,7 @@ def _add_writing(server: MCPServer[Any], run: _Runner) -> None:
         return dict(
             await run(
                 context,
-                lambda client: client.comment(
-                    post_id, content, parent_id=parent_id, idempotency_key=idempotency_key
-                ),
+                lambda client: client.comment(post_id, content, parent_id=parent_id, idempotency_key=idempotency_key),
             )
         )
 
