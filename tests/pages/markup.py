@@ -45,7 +45,10 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "ol": {"class"},
     "li": {"class", "id"},
     "time": {"datetime", "title"},
-    "img": {"class", "src", "width", "height", "alt", "loading", "decoding", "aria-hidden"},
+    "img": {
+        *("class", "src", "srcset", "sizes", "width", "height", "alt"),
+        *("loading", "fetchpriority", "decoding", "aria-hidden"),
+    },
     "video": {"controls", "playsinline", "preload", "poster", "width", "height", "aria-label"},
     "source": {"src", "type"},
     "svg": {"class", "viewBox", "width", "height", "role", "aria-label", "aria-hidden"},
@@ -100,6 +103,9 @@ def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
     for name in {"src", "poster"} & set(attributes) if tag != "script" else ():
         if not _comes_well(attributes[name] or "", base_url):
             yield f"<{tag} {attributes}>"
+    candidates = [each.split()[0] for each in (attributes.get("srcset") or "").split(",") if each.strip()]
+    if not all(_comes_well(each, base_url) for each in candidates):
+        yield f"<{tag} {attributes}>"
     if not _acts_well(tag, attributes):
         yield f"<{tag} {attributes}>"
     if tag == "meta" and "content" in attributes:
