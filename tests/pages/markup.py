@@ -1,7 +1,7 @@
 """The elements of the reading pages' templates; any other on a page was put there by somebody."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -88,6 +88,12 @@ def strange(page: Page, base_url: str) -> list[str]:
     return found + [f"meta {name} twice" for name in set(names) if names.count(name) > 1]
 
 
+def _loaded(attributes: Mapping[str, str | None]) -> list[str]:
+    """Returns the addresses of the pictures and videos that an element loads."""
+    single = [attributes[name] or "" for name in ("src", "poster") if name in attributes]
+    return single + [each.split()[0] for each in (attributes.get("srcset") or "").split(",") if each.strip()]
+
+
 def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
     tag, attributes = node.tag or "", node.attributes
     if tag not in ALLOWED:
@@ -100,11 +106,7 @@ def _strange(node: LexborNode, base_url: str) -> Iterator[str]:
             yield f"{RUNS} in <{tag} {name}={value!r}>"
     if "href" in attributes and not _leads_well(attributes, base_url):
         yield f"<{tag} {attributes}>"
-    for name in {"src", "poster"} & set(attributes) if tag != "script" else ():
-        if not _comes_well(attributes[name] or "", base_url):
-            yield f"<{tag} {attributes}>"
-    candidates = [each.split()[0] for each in (attributes.get("srcset") or "").split(",") if each.strip()]
-    if not all(_comes_well(each, base_url) for each in candidates):
+    if tag != "script" and not all(_comes_well(each, base_url) for each in _loaded(attributes)):
         yield f"<{tag} {attributes}>"
     if not _acts_well(tag, attributes):
         yield f"<{tag} {attributes}>"
