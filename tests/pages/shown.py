@@ -136,6 +136,7 @@ def _shown() -> Iterator[Shown]:
         ("/settings/notifications", "empty", "admin"),
         ("/settings/profile", "empty", "full"),
         ("/settings/appearance", "full"),
+        ("/dev/design", "full"),
         ("/settings/security/two-factor", "failing"),
         ("/settings/security/two-factor/remove", "full"),
         ("/settings/security/recovery-codes", "full"),

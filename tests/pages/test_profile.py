@@ -75,7 +75,7 @@ def test_lists_leave_out_who_cannot_be_found_or_is_blocked(actor: MakeActor) -> 
         follow(each, alice)
     set_profile(hidden, discoverable=False)
     set_profile(private, isPrivate=True)
-    body_of(blocked.web.post(f"/api/accounts/{reader.account.username}/block"))
+    body_of(blocked.web.put(f"/api/blocks/{reader.account.username}"))
 
     assert listed(reader, alice, "followers") == [open_one.account.username]
     assert hidden.account.username in listed(hidden, alice, "followers")  # pyright: ignore[reportOperatorIssue]

@@ -24,6 +24,7 @@ from pressroom.domains.media.urls import MediaAddresses, addresses_of
 from pressroom.domains.notifications.actions import mark_one, mark_read
 from pressroom.domains.notifications.schemas import ReadNotifications, UnreadOut
 from pressroom.domains.posts.actions import lookup
+from pressroom.domains.posts.examples import POST_EXAMPLE
 from pressroom.domains.posts.forms import COMPOSE_FILES
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import PostOut, post_shape
@@ -33,6 +34,7 @@ from pressroom.domains.reading.routes import find_card
 from pressroom.domains.sign_in.routes import ask_for_verification
 from pressroom.domains.timeline.actions import read_timeline
 from pressroom.domains.timeline.models import Entry, Timeline
+from pressroom.errors import Code, FieldError, NotFound
 from pressroom.ids import BEYOND
 from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor
@@ -213,3 +215,25 @@ async def read_notice(request: Request[Caller], body: NoFields) -> Response:
     """Marks one as read, like POST /api/notifications/{notificationId}/read."""
     await request.once(mark_one, UnreadOut, request.caller.account.id, request.parameters["notificationId"])
     return redirect(INBOX, done="notifications-read")
+
+
+@routes.get("/dev/design", Page(), summary="Every part of the pages, in development mode")
+async def show_design(request: Request[Caller]) -> Response:
+    """Returns the page of the design; a 404 outside development mode."""
+    if not request.settings.dev:
+        raise NotFound("There is nothing at this address. The API reference is at /docs.")
+    errors = [
+        FieldError("label", Code.TOO_SHORT, "A label has 1 to 60 characters."),
+        FieldError("many[1]", Code.INVALID_FORMAT, "300.1.1.1 is no address."),
+    ]
+    values: dict[str, object] = {
+        **card_values(request, {}),
+        "post": POST_EXAMPLE,
+        "own_bounces": set[str](),
+        "here": "/dev/design",
+        "new": FormState(),
+        "refused": FormState(
+            typed={"many": ["10.0.0.1", "300.1.1.1"]}, field_errors=errors, lines={"many"}, status=400
+        ),
+    }
+    return await render(request, "dev/design.html", values, form=FormState())
