@@ -140,7 +140,7 @@ def test_it_is_removed(alice: Actor) -> None:
     alice.server.do_jobs()
     assert (body_of(alice.web.get(COVER)), shown(alice)) == (removed, None)
     assert (of(alice, STATES), of(alice, STORED)) == ([], [0])
-    assert "og:image" not in profile(alice)
+    assert "/card.png" in profile(alice)
 
 
 def test_a_key_cannot_change_it(actor: MakeActor) -> None:

@@ -4,6 +4,7 @@ import io
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,8 @@ from tests.pages.scenes import SETTINGS, Scenes
 
 PORT: Final = 8000
 """The one that a server has by default, for it is seen in the pictures."""
+
+STATIC: Final = Path(str(files("pressroom.web") / "static"))
 
 MOST_BYTES: Final = 150_000
 COLOURS: Final = 128
@@ -47,12 +50,32 @@ PICTURES: Final = (
 )
 
 
+BRAND: Final = """<!doctype html><style>
+  body { display: grid; place-items: center; height: 100vh; margin: 0; background: #2449c8 }
+  div { display: flex; gap: 40px; align-items: center; color: #fff; font: 750 120px system-ui; letter-spacing: -0.02em }
+  svg { width: WIDTH; height: WIDTH } rect { fill: none }
+</style><div>MARK WORD</div>"""
+
+
+def draw_brand(browser: Chromium) -> None:
+    """Draws the icon for home screens and the social card, from the mark (docs/design.md#the-mark)."""
+    mark = (STATIC / "icon.svg").read_text("utf-8")
+    for name, width, height, size, word in (
+        ("icon.png", 512, 512, "420px", ""),
+        ("card.png", 1200, 630, "220px", "Pressroom"),
+    ):
+        with browser.tab(viewport={"width": width, "height": height}) as tab:
+            tab.page.set_content(BRAND.replace("WIDTH", size).replace("MARK", mark).replace("WORD", word))
+            (STATIC / name).write_bytes(packed(tab.page.screenshot()))
+
+
 def main(folder: Path) -> None:
     """Makes every picture, as a PNG in `folder`. Raises AssertionError when one is too large or its page is refused."""
     if CHROMIUM is None:
         sys.exit("There is no chromium here to make pictures with.")
     folder.mkdir(parents=True, exist_ok=True)
     browser = Chromium()
+    draw_brand(browser)
     with tempfile.TemporaryDirectory() as data:
         server = LocalServer(Path(data), PORT=PORT, **SETTINGS).start()
         scenes = Scenes(server)
@@ -77,12 +100,18 @@ def taken(browser: Chromium, scenes: Scenes, picture: Picture) -> bytes:
         assert answer is not None, address
         assert answer.ok, (address, answer.status)
         content = tab.page.screenshot()
+    few = packed(content)
+    assert len(few) <= MOST_BYTES, (picture.name, len(few))
+    return few
+
+
+def packed(content: bytes) -> bytes:
+    """A PNG in few colours."""
     with Image.open(io.BytesIO(content)) as image:
         few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-    packed = io.BytesIO()
-    few.save(packed, "PNG", optimize=True)
-    assert packed.tell() <= MOST_BYTES, (picture.name, packed.tell())
-    return packed.getvalue()
+    written = io.BytesIO()
+    few.save(written, "PNG", optimize=True)
+    return written.getvalue()
 
 
 if __name__ == "__main__":

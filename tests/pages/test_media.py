@@ -183,7 +183,7 @@ def test_hidden_media_are_described(alice: Actor) -> None:
 
 def test_a_post_introduces_itself_by_its_picture(alice: Actor) -> None:
     post = uploaded(alice, broken_video(), picture())
-    assert "og:image" not in visit(alice.server, permalink(post)).meta
+    assert visit(alice.server, permalink(post)).meta["og:image"].endswith("/card.png")
 
     second = ready(alice, post)["media"][1]
     assert visit(alice.server, permalink(post)).meta["og:image"] == second["thumbnailUrl"]

@@ -49,6 +49,7 @@ FORBIDDING = {
     "default-src": ["'none'"],
     "base-uri": ["'none'"],
     "frame-ancestors": ["'none'"],
+    "manifest-src": ["'self'"],
     "form-action": ["'self'"],
 }
 """The policy of every page."""

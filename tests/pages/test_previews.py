@@ -130,7 +130,7 @@ def test_permalinks_can_stand_elsewhere(local_server: Callable[..., LocalServer]
     page = visit(server, permalink(post))
     assert page.link("canonical") == page.meta["og:url"] == address
     assert page.link("alternate") == f"{base}/oembed?url={quote(address, safe='')}"
-    assert "og:image" not in page.meta, "a drawn avatar is no picture"
+    assert page.meta["og:image"].endswith("/card.png"), "a drawn avatar is no picture"
     for path in (f"/@{alice.account.username}", "/tag/heron", permalink(quoted)):
         assert address in visit(server, path).values("a.permalink", "href")
         assert f"{base}/post/" not in visit(server, path).html

@@ -104,6 +104,33 @@ async def favicon(request: Request[Any]) -> Response:
     return Response(200, icon.body, b"image/svg+xml", [FOR_A_DAY, (b"x-content-type-options", b"nosniff")])
 
 
+@cache
+def _manifest() -> bytes:
+    icons = [
+        {"src": static_path("icon.svg"), "type": "image/svg+xml", "sizes": "any", "purpose": "any"},
+        {"src": static_path("icon.png"), "type": "image/png", "sizes": "512x512", "purpose": "any maskable"},
+    ]
+    parameters = {"title": "title", "text": "text", "url": "url"}
+    manifest = {
+        "name": "Pressroom",
+        "id": "/",
+        "start_url": "/",
+        "scope": "/",
+        "display": "standalone",
+        "background_color": "#ffffff",
+        "theme_color": "#2449c8",
+        "icons": icons,
+        "share_target": {"action": "/compose", "method": "GET", "params": parameters},
+    }
+    return msgspec.json.encode(manifest)
+
+
+@routes.get("/manifest.webmanifest", Public(), summary="How the site is installed as an app")
+async def manifest(request: Request[Any]) -> Response:
+    """Name, icons and the form that takes shared text, for browsers that install the site."""
+    return Response(200, _manifest(), b"application/manifest+json", [FOR_A_DAY])
+
+
 @routes.get("/docs", Public(), summary="The API reference")
 async def docs(request: Request[Any]) -> Response:
     """The OpenAPI document as a page."""

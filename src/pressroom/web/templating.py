@@ -79,7 +79,7 @@ HTML: Final = b"text/html; charset=utf-8"
 
 POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:{elsewhere}; media-src 'self'{elsewhere};"
-    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    " manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """The policy of pages that people only read: no script at all."""
 
@@ -91,7 +91,7 @@ COMPOSE_POLICY: Final = APP_POLICY.replace("img-src 'self'", "img-src 'self' blo
 
 DOCS_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
-    " font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    " font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 
