@@ -119,7 +119,7 @@ def is_scriptless(path: str, answer: httpx.Response) -> bool:
     return path in READING and ("cookie" not in answer.request.headers or answer.status_code != 200)
 
 
-COMPOSING = {"/", "/clips"}
+COMPOSING = {"/", "/clips", "/compose"}
 """Pages that show files before they are sent, to signed-in readers."""
 
 

@@ -6,6 +6,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from pressroom.web.static_files import static_path
 from tests.api.actors import Actor, Json, body_of, nobody, publish
 from tests.api.audiences import SEEN_BY, set_audience
 from tests.api.conftest import MakeActor, one_engine
@@ -46,7 +47,8 @@ def test_a_public_post_introduces_itself(alice: Actor) -> None:
         "og:title": f'{name}: "{said}"',
         "og:description": said,
         "og:url": f"{base}{permalink(post)}",
-        "twitter:card": "summary",
+        "og:image": f"{base}{static_path('card.png')}",
+        "twitter:card": "summary_large_image",
         "article:published_time": post["createdAt"],
     }
     assert page.line("head > title") == f'{name}: "{said}"'
