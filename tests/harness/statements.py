@@ -27,6 +27,7 @@ ALONE = {
     },
     "pressroom.domains.search.queries.FIND_IN_SPANS": "postgres",
     "pressroom.db.postgres.partitions.TABLES": "postgres",
+    "pressroom.db.postgres.replica.REPLAYED": "postgres",
     "pressroom.db.postgres.partitions.PARTITIONS": "postgres",
     "benchmarks.growth.BACKEND": "postgres",
     "benchmarks.partitions.SIZE": "postgres",

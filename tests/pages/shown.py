@@ -39,6 +39,8 @@ class Shown:
 def _shown() -> Iterator[Shown]:
     for path, *readers in (
         ("/", "nobody", "empty", "full"),
+        ("/compose", "full"),
+        ("/drafts", "empty"),
         ("/notifications", "empty", "full", "failing"),
         ("/post/{post}", "nobody", "full"),
         ("/post/{poll}", "nobody", "full"),
@@ -188,6 +190,9 @@ ELSEWHERE: Final = {
     "/@{username}/feed.atom": "a feed",
     "/hub/{slug}/feed.atom": "a feed",
     "/tag/{name}/feed.atom": "a feed",
+    "/@{username}/feed.json": "a feed",
+    "/hub/{slug}/feed.json": "a feed",
+    "/tag/{name}/feed.json": "a feed",
     "/login/code": "test_sign_in.py looks at it: it takes a right password first",
     "/settings/security/two-factor/code": "leads to the page of the set-up",
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries": "a part of the endpoint's page",

@@ -71,6 +71,7 @@ def avatar(address: str, name: str | None, size: int) -> Markup:
 _globals: Final = cast("dict[str, object]", _environment.globals)
 _globals["avatar"] = avatar
 _globals["icon"] = icon
+_globals["mark"] = Markup(static_file("icon.svg").body.decode().strip())  # noqa: S704  # a file of ours
 _globals["icon_names"] = ICON_NAMES
 _globals["static"] = static_path
 _globals["pressroom_version"] = __version__
