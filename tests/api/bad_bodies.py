@@ -26,6 +26,7 @@ NO_OBJECTS = {
 """Bodies that are no JSON object."""
 
 GIF = {"type": "gif", "url": "https://images.example.org/heron.gif"}
+OF_PASSKEYS = ("credentialId", "userHandle", "clientDataJSON", "authenticatorData", "signature")
 WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     "create_post": {
         "nothing": ({}, {"content": "required"}),
@@ -151,6 +152,9 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     "verify_email": {"nothing": ({}, {"token": "required"})},
     "sign_in_by_link": {"nothing": ({}, {"token": "required"})},
     "sign_in": {"nothing": ({}, {"login": "required", "password": "required"})},
+    "add_passkey": {"nothing": ({}, dict.fromkeys(("name", "clientDataJSON", "attestationObject"), "required"))},
+    "sign_in_with_passkey": {"nothing": ({}, dict.fromkeys(OF_PASSKEYS, "required"))},
+    "confirm_with_passkey": {"nothing": ({}, dict.fromkeys(OF_PASSKEYS, "required"))},
     "confirm_password": {"nothing": ({}, {"password": "required"})},
     "delete_own_account": {"nothing": ({}, {"username": "required", "password": "required"})},
     "change_password": {"nothing": ({}, {"password": "required"})},
@@ -243,8 +247,9 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             },
         ),
     },
+    "edit_key": {"nothing": ({}, {"note": "required"})},
     "edit_webhook": {
-        "nothing": ({}, {"events": "required"}),
+        "nothing": ({}, {"body": "required"}),
         "a number, a test and a double": (
             {"events": [5, "webhook.test", "post.created", "post.created"]},
             {"events[0]": "type", "events[1]": "invalid_choice", "events[3]": "duplicate"},

@@ -264,6 +264,25 @@ SIGN_UP: Fields = {
     "password": text(200, null=REQUIRED, empty=TOO_SHORT, shortest=10, good="nine plums and a kettle"),
     "displayName": name(100, null=TAKEN),
 }
+
+
+def encoded(longest: int) -> Field:
+    """Bytes as base64url."""
+    wrong = {
+        "too_short": [""],
+        "too_long": ["x" * (longest + 1), "x" * 20_000],
+        "invalid_format": ["a b", "\u00e4", "YQ==", "a+b", "a/b", "a\0", "a\n"],
+    }
+    return formatted("YWJj", ["A-_9", "x" * longest], wrong, null=REQUIRED)
+
+
+PASSKEY: Fields = {
+    "credentialId": encoded(1_400),
+    "userHandle": encoded(100),
+    "clientDataJSON": encoded(4_000),
+    "authenticatorData": encoded(16_000),
+    "signature": encoded(16_000),
+}
 PROFILE: Fields = {
     "displayName": name(100, null=TAKEN),
     "username": also(username(), {"null": (None, TAKEN)}),
@@ -496,6 +515,13 @@ FIELDS: dict[str, Fields] = {
         "code": text(LONGEST_CODE, null=TAKEN),
     },
     "confirm_password": {"password": text(200, null=REQUIRED)},
+    "add_passkey": {
+        "name": name(60, null=REQUIRED),
+        "clientDataJSON": encoded(4_000),
+        "attestationObject": encoded(16_000),
+    },
+    "sign_in_with_passkey": PASSKEY,
+    "confirm_with_passkey": PASSKEY,
     "delete_own_account": {
         "username": text(100, null=REQUIRED, empty=TOO_SHORT),
         "password": text(200, null=REQUIRED),

@@ -6,6 +6,9 @@ import httpx
 from pyotp.totp import TOTP
 
 from pressroom.db import Query
+from pressroom.domains.audit.models import UNKNOWN
+from pressroom.domains.sign_in.authenticators import NewCredential
+from pressroom.domains.sign_in.passkeys import add_passkey
 from tests.api.actors import Actor, Json, body_of, new_client, nobody, publish
 from tests.api.people import new_address, next_number, token_of
 from tests.api.tables import columns
@@ -82,6 +85,9 @@ class Rich:
         self.api.post("/api/posts", json={"content": self.say("Event")}, headers={"Idempotency-Key": self.word})
         self.api.post("/api/posts", json={"contents": "refused"})
         self.sign_in_badly()
+        made = NewCredential(f"passkey-{self.word}", "AAAA", 0)
+        added = (self.id, self.word.encode(), made, self.say("Passkey"), UNKNOWN)
+        self.server.run(self.server.runtime.db.transact(add_passkey, *added))
         secret = self.do("POST", "/api/auth/two-factor")["secret"]
         code = TOTP(secret).generate_otp(self.server.clock.now() // 30_000)
         self.do("POST", "/api/auth/two-factor/confirm", json={"code": code})

@@ -26,18 +26,20 @@ ELSEWHERE = {
     *("exclude_from_explore", "include_in_explore"),
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
-    *("end_session", "end_other_sessions"),
+    *("end_session", "end_other_sessions", "add_passkey", "remove_passkey", "confirm_with_passkey"),
 }
 """Routes with tests of their own: here, in tests/media, and in modules of their subject."""
 
 WITHOUT_ACCOUNT = {
     *("sign_up", "set_up", "sign_in", "sign_in_by_link", "forgot_password", "reset_password", "verify_email"),
+    *("begin_passkey_sign_in", "sign_in_with_passkey"),
 }
-WITHOUT_EFFECT = {"preview_redelivery", "preview_post"}
+WITHOUT_EFFECT = {"preview_redelivery", "preview_post", "begin_passkey", "begin_passkey_confirmation"}
 STORED = Query(str, "SELECT body FROM idempotent_answers WHERE account_id = :account_id AND path = :path")
 
 WITH_BODIES = {
     *("create_post", "edit_post", "create_comment", "vote", "set_audience", "edit_me", "create_key", "create_webhook"),
+    "edit_key",
     *("redeliver_events", "create_hub", "replace_webhook", "edit_webhook", "edit_clip", "edit_comment"),
     *("change_password", "change_email", "read_notifications", "create_report", "set_filters"),
     *("edit_notification_settings", "create_draft", "edit_draft"),

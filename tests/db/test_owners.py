@@ -66,6 +66,7 @@ _COPIED: Final = (
     *("saves", "clips", "media", "comments", "follows", "follow_requests", "hubs", "memberships", "api_keys"),
     *(
         "webhooks",
+        "passkeys",
         "notifications",
         "notification_settings",
         "audit_entries",

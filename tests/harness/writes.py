@@ -164,6 +164,7 @@ WRITES: Final[dict[str, Callable[[People], Write]]] = {
     "revoke_key": lambda people: Write("DELETE", people.key()),
     "create_webhook": lambda people: Write("POST", f"{people.key()}/webhooks", ENDPOINT, 201),
     "remove_webhook": lambda people: Write("DELETE", people.webhook()),
+    "edit_key": lambda people: Write("PATCH", people.key(), {"note": "On the desk"}),
     "edit_webhook": lambda people: Write("PATCH", people.webhook(), {"events": ["comment.created"]}),
     "pause_webhook": lambda people: Write("POST", f"{people.webhook()}/pause"),
     "resume_webhook": lambda people: Write("POST", f"{people.webhook()}/resume"),

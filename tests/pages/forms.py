@@ -83,6 +83,7 @@ LINES: Final[dict[str, Line]] = {
     "/settings/security/two-factor/code": Line({"code": "{code}"}),
     "/settings/security/two-factor/remove": Line({"password": PASSWORD}, guarded=True),
     "/settings/security/recovery-codes": Line(guarded=True),
+    "/settings/security/passkeys/{passkeyId}/remove": Line(),
     "/settings/data/export": Line(),
     "/settings/data/delete": Line({"username": "{username}", "password": PASSWORD}, acts_once=False),
     "/settings/keys/{keyId}/webhooks/new": Line({"url": HOOK, "events": ["post.created", "apikey.revoked"]}),
@@ -94,7 +95,7 @@ LINES: Final[dict[str, Line]] = {
     f"{ONE}/resume": Line(),
     f"{ONE}/edit": Line(
         {"label": "Newsroom chat", "events": ["post.created", "comment.created"]},
-        wrong=({"events": ["post.created"], "label": "x" * 61},),
+        wrong=({"label": "x" * 61},),
     ),
     "/settings/keys/{keyId}/note": Line({"note": "Runs on the desk's machine."}, wrong=({"note": "x" * 501},)),
     f"{ONE}/rotate": Line(),

@@ -14,9 +14,12 @@ from selectolax.lexbor import LexborNode
 
 from pressroom.db import Command
 from pressroom.domains.accounts.models import folded
+from pressroom.domains.audit.models import UNKNOWN
 from pressroom.domains.notifications.unsubscribing import make_token
 from pressroom.domains.sign_in import codes, two_factor
+from pressroom.domains.sign_in.authenticators import NewCredential
 from pressroom.domains.sign_in.cookies import CODE_COOKIE
+from pressroom.domains.sign_in.passkeys import add_passkey
 from pressroom.domains.sign_in.passwords import ARGON2
 from pressroom.domains.sign_in.tokens import Purpose, issue_token
 from pressroom.web.page_forms import base_name
@@ -92,6 +95,9 @@ class Stage:
         body_of(self.owner.web.post("/api/reports", json=reported), 202)
         self.case = body_of(self.owner.web.get("/api/admin/reports"))["reports"][0]["id"]
         self.ids["strangerId"] = self.stranger.account.id
+        made = NewCredential(f"of {account_id}", "AAAA", 0)
+        added = issue(add_passkey, account_id, account_id.encode(), made, "Laptop", UNKNOWN)
+        self.ids["passkeyId"] = server.run(added).id
         for who in (self.owner, self.guarded):
             own = {"id": who.account.id, "hash": HASH}
             server.run(issue(lambda tx, own=own: tx.run(SET_PASSWORD, **own)))

@@ -30,6 +30,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         await_card=runtime.cards.wait_for,
         media_secret=runtime.media_secret,
         mail_secret=runtime.mail_secret,
+        challenge_secret=runtime.challenge_secret,
         slices=Slices(),
         fragments=Fragments(),
         sent_pages=SentPages(),

@@ -44,6 +44,7 @@ from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.domains.reports.jobs import decision_handler, reporters_handler
 from pressroom.domains.search import jobs as search
+from pressroom.domains.sign_in.challenges import SIGNING as PASSKEYS
 from pressroom.domains.sign_in.jobs import mail_handlers
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.sessions import SessionUse
@@ -99,6 +100,7 @@ class Runtime:
     media_secret: str
     body_secret: str
     mail_secret: str
+    challenge_secret: str
     limiter: Limiter
     last_used: LastUsed
     session_use: SessionUse
@@ -146,7 +148,9 @@ async def open_runtime(
     """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
-    blobs, db, replica, (media_secret, body_secret, mail_secret) = await _open_stores(settings, clock, log)
+    blobs, db, replica, (media_secret, body_secret, mail_secret, challenge_secret) = await _open_stores(
+        settings, clock, log
+    )
     rates = rates_of(settings)
     reserve = Reserve(settings.data_dir / RESERVE)
     limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN, reserve=reserve)
@@ -171,6 +175,7 @@ async def open_runtime(
         media_secret=media_secret,
         body_secret=body_secret,
         mail_secret=mail_secret,
+        challenge_secret=challenge_secret,
         limiter=limiter,
         last_used=LastUsed(db),
         session_use=SessionUse(db),
@@ -204,7 +209,7 @@ def _recurring_work(runtime: Runtime) -> list[Every]:
 
 
 async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, list[str]]:
-    """Returns the stores, and the secrets that sign addresses of media, hash bodies, and sign links in mails.
+    """Returns the stores, and the secrets that sign addresses of media, hash bodies, sign mails' links and challenges.
 
     Closes everything again when a later part cannot be opened.
     """
@@ -219,7 +224,7 @@ async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blob
         # Read first: a file that another program has locked for a while must not keep the server from starting.
         secrets = [
             await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
-            for name in (SIGNING, idempotency.BODY_HASHES, UNSUBSCRIBING)
+            for name in (SIGNING, idempotency.BODY_HASHES, UNSUBSCRIBING, PASSKEYS)
         ]
         replica = await open_replica(settings, db, clock, log)
         opened.pop_all()

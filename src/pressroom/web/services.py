@@ -112,6 +112,7 @@ class Services:
         await_card: Waits a little for the card of a link: its address, the account's id.
         media_secret: Signs addresses of media.
         mail_secret: Signs links in mails that stop them.
+        challenge_secret: Signs challenges to passkeys.
         slices: Renders pages in slices.
         fragments: Parts of pages that signed-out visitors see, as rendered before.
         sent_pages: Pages that signed-out visitors got, as compressed before.
@@ -138,6 +139,7 @@ class Services:
     await_card: Callable[[str, str], Awaitable[None]]
     media_secret: str
     mail_secret: str
+    challenge_secret: str
     slices: Slices
     fragments: Fragments[Markup]
     sent_pages: SentPages

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import hmac
-import importlib
 import json
 import os
 import secrets
@@ -84,19 +83,15 @@ def _url(context: click.Context) -> str:
 def _key(url: str) -> str:
     if key := os.environ.get("PRESSROOM_API_KEY"):
         return key.strip()
-    keyring = _keyring()
-    stored: str | None = keyring.get_password(SERVICE, url) if keyring else None
+    try:
+        import keyring  # pyright: ignore[reportMissingImports]  # an extra
+    except ImportError:
+        stored = None
+    else:
+        stored = keyring.get_password(SERVICE, url)
     if not stored:
         raise click.UsageError(f"There is no key for {url}. Set PRESSROOM_API_KEY, or run: {SERVICE} login")
     return stored
-
-
-def _keyring() -> Any:  # it has no types
-    """Returns the module of the system's keyring; None without the extra that installs it."""
-    try:
-        return importlib.import_module("keyring")
-    except ImportError:
-        return None
 
 
 def _show(answer: object, sentence: str) -> None:
@@ -106,7 +101,7 @@ def _show(answer: object, sentence: str) -> None:
 
 def _text(given: str | None) -> str | None:
     """Returns a text; `-` stands for standard input."""
-    return sys.stdin.read() if given == "-" else given
+    return click.get_text_stream("stdin").read() if given == "-" else given
 
 
 once = click.option("--once", metavar="KEY", help="The Idempotency-Key: the same key publishes once, however often.")
@@ -118,9 +113,10 @@ hub_option = click.option("--hub", metavar="ID", help="A hub that the account is
 @click.pass_context
 def login(context: click.Context) -> None:
     """Store a key in the system's keyring. It is asked for, or read from standard input."""
-    keyring = _keyring()
-    if keyring is None:
-        raise click.UsageError("The keyring needs an extra: pip install 'pressroom-client[cli]'")
+    try:
+        import keyring  # pyright: ignore[reportMissingImports]  # an extra
+    except ImportError:
+        raise click.UsageError("The keyring needs an extra: pip install 'pressroom-client[cli]'") from None
     url = _url(context)
     key = click.prompt("API key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
     with Pressroom(url, key) as client:

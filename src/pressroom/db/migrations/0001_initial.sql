@@ -148,6 +148,19 @@ CREATE TABLE recovery_codes (
     PRIMARY KEY (account_id, code_hash)
 );
 
+-- A passkey (WebAuthn): signs in without the password, and confirms it.
+CREATE TABLE passkeys (
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    id TEXT NOT NULL,
+    credential_id TEXT NOT NULL UNIQUE,     -- base64url, as the authenticator named it
+    public_key TEXT NOT NULL,               -- base64url of its COSE form
+    sign_count BIGINT NOT NULL,             -- of the last use; 0: the authenticator does not count
+    name TEXT NOT NULL,                     -- by the owner
+    created_at BIGINT NOT NULL,
+    used_at BIGINT,
+    PRIMARY KEY (account_id, id)
+);
+
 -- sign_up ---------------------------------------------------------------------------------------------------------------
 
 -- A token that a server without accounts printed. Retention: removed when the first account is made.

@@ -35,6 +35,8 @@ class Kind(StrEnum):
     TWO_FACTOR_OFF = "two-factor.off"
     RECOVERY_CODES_MADE = "recovery-codes.made"
     RECOVERY_CODE_USED = "recovery-code.used"
+    PASSKEY_ADDED = "passkey.added"  # a name
+    PASSKEY_REMOVED = "passkey.removed"  # a name
     KEY_MADE = "key.made"
     KEY_REVOKED = "key.revoked"
     ENDPOINT_ADDED = "endpoint.added"

@@ -104,6 +104,25 @@ async def attempt_confirmation(
     return await _count(tx, await _attempt_of_account(tx, account_id, client, limits), code)
 
 
+async def check_passkey(tx: Tx, client: str, limits: SignInLimits) -> None:
+    """Raises TooManyAttempts when `attempt_passkey` would; counts nothing."""
+    await _check(tx, _attempt_of_address(client, limits))
+
+
+async def attempt_passkey(tx: Tx, client: str, limits: SignInLimits) -> SignInAttempt:
+    """Counts an attempt to use a passkey, by the address alone: a passkey cannot be guessed, so failures at an account
+    must not lock its owner out. Raises TooManyAttempts."""
+    attempt = _attempt_of_address(client, limits)
+    counted = await _count_one(tx, attempt.address, failures=1, successes=0)
+    if counted.failures > limits.failures_per_address or counted.successes >= limits.per_address:
+        raise _too_many_sign_ins(counted, tx.now)
+    return attempt
+
+
+def _attempt_of_address(client: str, limits: SignInLimits) -> SignInAttempt:
+    return SignInAttempt(None, "", "", f"address:{network_of(client)}", limits)
+
+
 async def check_new_password(tx: Tx, account_id: str, client: str, limits: SignInLimits) -> None:
     """Raises TooManyAttempts when `count_new_password` would; counts nothing."""
     attempt = await _attempt_of_account(tx, account_id, client, limits)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.sign_in import attempts
+from pressroom.domains.sign_in.authenticators import site_of
+from pressroom.domains.sign_in.queries.passkeys import list_passkeys
 from pressroom.domains.sign_in.signing_in import check_own_password
 from pressroom.errors import PressroomError, TooManyAttempts, Unavailable, WrongCredentials
 from pressroom.web.page_forms import PASSWORD_FIELD, FormState, refused_state
@@ -54,6 +56,8 @@ async def show_question(
         "is_form": typed is not None,
         "password_field": PASSWORD_FIELD if typed is not None else "password",
         "username": request.caller.account.username,
+        "offers_passkeys": site_of(request.settings.base_url) is not None
+        and bool(await request.db.read(list_passkeys, request.caller.account.id)),
     }
     return await render(request, "accounts/confirm.html", values, form=form)
 

@@ -1,7 +1,8 @@
-"""The cookies of a session, and of a sign-in whose code is still to come."""
+"""The cookies of a session, of a sign-in whose code is still to come, and of a challenge to passkeys."""
 
 from pressroom.clock import SECOND
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.sign_in.challenges import LIFE
 from pressroom.domains.sign_in.sessions import SESSION_LIFE
 from pressroom.domains.sign_in.tokens import Purpose
 from pressroom.web.request import Request
@@ -9,6 +10,12 @@ from pressroom.web.response import Response
 
 CODE_COOKIE = "sign_in"
 """Holds the token of a sign-in whose password was right. Only the pages of signing in get it."""
+
+
+PASSKEY_COOKIE = "passkey"
+"""Ties the challenge of a sign-in by passkey to the browser that asked for it."""
+
+PASSKEY_PATH = "/api/auth/login/passkey"
 
 
 def session_cookie(token: str, *, secure: bool) -> tuple[bytes, bytes]:
@@ -27,6 +34,13 @@ def set_code_cookie(request: Request[Caller], response: Response, token: str) ->
     """Adds the cookie of a sign-in whose code is still to come; an empty token removes it from the browser."""
     life = Purpose.SIGN_IN_CODE.life // SECOND if token else 0
     cookie = f"{CODE_COOKIE}={token}; Path=/login; HttpOnly; SameSite=Strict; Max-Age={life}"
+    response.headers.append((b"set-cookie", f"{cookie}{'; Secure' if _is_secure(request) else ''}".encode()))
+
+
+def set_passkey_cookie(request: Request[Caller], response: Response, token: str) -> None:
+    """Adds the cookie that a challenge is tied to; an empty token removes it from the browser."""
+    life = LIFE // SECOND if token else 0
+    cookie = f"{PASSKEY_COOKIE}={token}; Path={PASSKEY_PATH}; HttpOnly; SameSite=Strict; Max-Age={life}"
     response.headers.append((b"set-cookie", f"{cookie}{'; Secure' if _is_secure(request) else ''}".encode()))
 
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.sign_in import attempts, sessions
+from pressroom.domains.sign_in.authenticators import site_of
 from pressroom.domains.sign_in.codes import LONGEST_CODE
 from pressroom.domains.sign_in.confirmation import confirm, show_question
 from pressroom.domains.sign_in.cookies import CODE_COOKIE, set_code_cookie, set_session_cookie
@@ -57,6 +58,7 @@ async def show_sign_in(request: Request[Caller], form: FormState) -> Response:
         "next": next_path(request),
         "is_open": request.settings.signup is Signup.OPEN,
         "sends_mail": request.services.mail.is_available,
+        "offers_passkeys": site_of(request.settings.base_url) is not None,
     }
     return await render(request, "accounts/login.html", values, form=form)
 

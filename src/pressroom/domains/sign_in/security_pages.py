@@ -9,6 +9,8 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, Session
 from pressroom.domains.audit.queries import list_entries
 from pressroom.domains.sign_in import attempts, codes, sessions, two_factor
+from pressroom.domains.sign_in.authenticators import site_of
+from pressroom.domains.sign_in.queries.passkeys import Passkey, list_passkeys
 from pressroom.domains.sign_in.queries.sessions import list_sessions
 from pressroom.domains.sign_in.schemas import (
     ChangeEmail,
@@ -65,12 +67,14 @@ async def show_security_form(request: Request[Caller], form: FormState) -> Respo
     """Returns the page of password, e-mail address, two-factor sign-in and sessions."""
     before = place_of(request.query)
     account_id = request.caller.account.id
-    state, found = await request.db.read(_read_security, account_id, before or BEYOND)
+    state, found, passkeys = await request.db.read(_read_security, account_id, before or BEYOND)
     own_hash = hash_token(request.session_token or "")
     shown = found[:SESSIONS_SHOWN]
     values: dict[str, object] = {
         "account": request.caller.account,
         "state": state,
+        "passkeys": passkeys,
+        "offers_passkeys": site_of(request.settings.base_url) is not None,
         "sessions": [session_shape(session, own_hash) for session in shown],
         "next_page": f"{SECURITY}?before={shown[-1].id}" if len(found) > SESSIONS_SHOWN else None,
         "first_page": SECURITY if before else None,
@@ -78,9 +82,10 @@ async def show_security_form(request: Request[Caller], form: FormState) -> Respo
     return await render(request, "accounts/security.html", values, form=form)
 
 
-async def _read_security(tx: Tx, account_id: str, before: str) -> tuple[two_factor.State, list[Session]]:
+async def _read_security(tx: Tx, account_id: str, before: str) -> tuple[two_factor.State, list[Session], list[Passkey]]:
     state = await two_factor.find_state(tx, account_id)
-    return state, await list_sessions(tx, account_id, before, SESSIONS_SHOWN + 1)
+    found = await list_sessions(tx, account_id, before, SESSIONS_SHOWN + 1)
+    return state, found, await list_passkeys(tx, account_id)
 
 
 @routes.submit(TWO_FACTOR, RECENT, again=show_security_form, summary="Set up two-factor sign-in")

@@ -21,7 +21,7 @@ async def check_password(request: Request[Caller], login: str, password: str, co
 
     Raises WrongCredentials for an unknown login or a wrong password, TooManyAttempts, Unavailable.
     """
-    limits = _limits(request)
+    limits = limits_of(request)
     await request.db.read(attempts.check_sign_in, login, request.client, limits)
     attempt = await request.db.transact(attempts.attempt_sign_in, login, request.client, limits, code)
     return await _verified(request, attempt, password)
@@ -45,7 +45,7 @@ async def check_own_code(request: Request[Caller], account_id: str, code: str | 
 
     Raises TooManyAttempts.
     """
-    limits = _limits(request)
+    limits = limits_of(request)
     await request.db.read(attempts.check_confirmation, account_id, request.client, limits)
     return await request.db.transact(attempts.attempt_confirmation, account_id, request.client, limits, code)
 
@@ -55,7 +55,7 @@ async def hash_new_password(request: Request[Caller], account_id: str, password:
 
     `account_id` is empty for an account that is still to be made. Raises TooManyAttempts, Unavailable.
     """
-    limits = _limits(request)
+    limits = limits_of(request)
     await request.db.read(attempts.check_new_password, account_id, request.client, limits)
     counted = await request.db.transact(attempts.count_new_password, account_id, request.client, limits)
     try:
@@ -109,7 +109,8 @@ def source_of(request: Request[Caller]) -> Source:
     return client_source(request.client, request.headers.user_agent)
 
 
-def _limits(request: Request[Caller]) -> SignInLimits:
+def limits_of(request: Request[Caller]) -> SignInLimits:
+    """Returns how often a sign-in may be attempted."""
     settings = request.settings
     return SignInLimits(
         settings.sign_in_failures_per_account,

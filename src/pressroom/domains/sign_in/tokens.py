@@ -26,6 +26,7 @@ class Purpose(StrEnum):
     SIGN_IN_CODE = "sign-in code"
     FORM = "form"  # sent again after its token was used up
     SIGN_IN_FORM = "sign-in form"
+    PASSKEY = "passkey"  # the challenge of a passkey, which was answered
 
     @property
     def life(self) -> int:
@@ -33,7 +34,12 @@ class Purpose(StrEnum):
         return _LIVES.get(self, HOUR)
 
 
-_LIVES: Final = {Purpose.VERIFY: DAY, Purpose.SIGN_IN_CODE: 10 * MINUTE, Purpose.SIGN_IN_FORM: MINUTE}
+_LIVES: Final = {
+    Purpose.VERIFY: DAY,
+    Purpose.SIGN_IN_CODE: 10 * MINUTE,
+    Purpose.SIGN_IN_FORM: MINUTE,
+    Purpose.PASSKEY: 10 * MINUTE,
+}
 
 
 async def issue_token(tx: Tx, account_id: str, purpose: Purpose, *, email: str | None = None) -> str:

@@ -326,7 +326,7 @@ function closeMenus(event) {
 // --- All of it
 
 function enhance(root) {
-  for (const button of root.querySelectorAll('[data-copy], [data-show-password], [data-fill]')) button.hidden = false
+  for (const button of root.querySelectorAll('[data-copy], [data-show-password], [data-fill], [data-print]')) button.hidden = false
   for (const element of root.querySelectorAll('[data-local-time], [data-local-title]')) localise(element)
   for (const field of root.querySelectorAll('[data-count]')) count(field)
   for (const field of root.querySelectorAll('[data-at]')) fillLocal(field)
@@ -345,6 +345,7 @@ document.addEventListener('click', (event) => {
   else if (button?.dataset.showPassword) togglePassword(button)
   else if (button?.dataset.fill) fill(button)
   else if (button?.dataset.goOn) goOn(button)
+  else if (button?.dataset.print !== undefined) print()
 })
 document.addEventListener('input', ({ target }) => {
   if (target.dataset?.count) count(target)

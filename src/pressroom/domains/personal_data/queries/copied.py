@@ -186,6 +186,13 @@ class CopiedEndpoint(msgspec.Struct):
     disabled_reason: str | None
 
 
+class CopiedPasskey(msgspec.Struct):
+    id: str
+    name: str
+    created_at: int
+    used_at: int | None
+
+
 class CopiedNotification(msgspec.Struct):
     id: str
     type: str
@@ -372,6 +379,8 @@ LIST_SESSIONS: Final = Query(
     f"SELECT id, agent, address, created_at, renewed_at, expires_at FROM sessions WHERE {_NEXT}",
 )
 
+LIST_PASSKEYS: Final = Query(CopiedPasskey, f"SELECT id, name, created_at, used_at FROM passkeys WHERE {_NEXT}")
+
 # Where an admin acted from is the admin's, and that somebody reported the account is the reporter's.
 LIST_LOG: Final = Query(
     CopiedEntry,
@@ -407,6 +416,7 @@ SECTIONS: Final = (
     Section("notifications", LIST_NOTIFICATIONS, BY_ID),
     Section("notification_settings", LIST_SETTINGS, ("type",)),
     Section("sessions", LIST_SESSIONS, BY_ID),
+    Section("passkeys", LIST_PASSKEYS, BY_ID),
     Section("log", LIST_LOG, BY_ID),
 )
 

@@ -7,8 +7,9 @@ import msgspec
 from pressroom.db import Command, Query, Tx, sql
 from pressroom.domains.accounts.models import account_subject, login_subject
 from pressroom.domains.sign_in.queries import two_factor
+from pressroom.domains.sign_in.queries.passkeys import erase_passkeys
 from pressroom.domains.sign_in.queries.sessions import delete_sessions
-from pressroom.domains.sign_in.queries.tokens import delete_tokens
+from pressroom.domains.sign_in.queries.tokens import erase_tokens
 
 
 class Attempts(msgspec.Struct):
@@ -177,7 +178,8 @@ async def erase_sign_in(tx: Tx, account_id: str) -> None:
     await delete_sessions(tx, account_id)
     await tx.run(DELETE_ADDRESSES, account_id=account_id)
     await tx.run(DELETE_ATTEMPTS, subject=account_subject(account_id))
-    await delete_tokens(tx, account_id)
+    await erase_tokens(tx, account_id)
+    await erase_passkeys(tx, account_id)
     await two_factor.delete(tx, account_id)
 
 

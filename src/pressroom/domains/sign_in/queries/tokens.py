@@ -23,6 +23,15 @@ async def insert_token(
     ...
 
 
+@sql.run(
+    "INSERT INTO one_time_tokens (token_hash, account_id, purpose, created_at, expires_at)"
+    " VALUES (:token_hash, :account_id, :purpose, :now, :expires_at) ON CONFLICT (token_hash) DO NOTHING"
+)
+async def use_up(tx: Tx, *, token_hash: str, account_id: str, purpose: str, expires_at: int) -> bool:
+    """Stores that a token was used, until `expires_at` (milliseconds). Returns False when it was used before."""
+    ...
+
+
 @sql.one(f"SELECT account_id FROM one_time_tokens WHERE {_HOLDS}")
 async def find_token(tx: Tx, *, token_hash: str, purpose: str) -> str | None:
     """Returns the account's id of a token that still holds."""
@@ -35,9 +44,19 @@ async def consume_token(tx: Tx, *, token_hash: str, purpose: str) -> str | None:
     ...
 
 
-@sql.run("DELETE FROM one_time_tokens WHERE account_id = :account_id AND (purpose = :purpose OR :purpose = '')")
+# An answered challenge stays: removed, it could be answered once more.
+@sql.run(
+    "DELETE FROM one_time_tokens WHERE account_id = :account_id"
+    " AND (purpose = :purpose OR :purpose = '' AND purpose <> 'passkey')"
+)
 async def delete_tokens(tx: Tx, account_id: str, purpose: str = "") -> None:
-    """Removes the account's tokens of a purpose, or all of them."""
+    """Removes the account's tokens of a purpose, or all of them but answered challenges."""
+    ...
+
+
+@sql.run("DELETE FROM one_time_tokens WHERE account_id = :account_id")
+async def erase_tokens(tx: Tx, account_id: str) -> None:
+    """Removes all tokens of a deleted account, answered challenges too."""
     ...
 
 

@@ -1,0 +1,120 @@
+"""Verification of what authenticators answer, by the library webauthn (docs/sign-in.md#passkeys). Knows no database.
+
+The library is imported when it is needed, in the thread that verifies: it takes a fifth of a second.
+"""
+
+import binascii
+import ipaddress
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from pressroom.domains.sign_in.queries.passkeys import Passkey
+
+ALGORITHMS: Final = (-8, -7, -257)
+"""The signatures that are accepted, by their COSE numbers: EdDSA, ES256, RS256."""
+
+
+class Refused(Exception):
+    """An answer that does not verify."""
+
+
+class Site(msgspec.Struct, frozen=True):
+    """The server as authenticators know it: the host that owns the passkeys, and the origin of its pages."""
+
+    host: str
+    origin: str
+
+
+class NewCredential(msgspec.Struct, frozen=True):
+    """A credential that an authenticator made; ids and keys are base64url."""
+
+    credential_id: str
+    public_key: str
+    sign_count: int
+
+
+def site_of(base_url: str) -> Site | None:
+    """Returns the site at a base address; None where browsers offer no passkeys: at an IP address, and without https
+    anywhere but at localhost."""
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        is_secure = parts.scheme == "https" or host == "localhost" or host.endswith(".localhost")
+        return Site(host, f"{parts.scheme}://{parts.netloc}") if host and is_secure else None
+    return None
+
+
+def challenge_in(client_data: str) -> bytes:
+    """Returns the challenge that an answer claims to be for. Raises Refused."""
+    try:
+        given: Any = json.loads(decode(client_data))
+        return decode(given["challenge"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Refused("clientDataJSON has no challenge") from error
+
+
+def verify_new(site: Site, challenge: bytes, client_data: str, attestation: str) -> NewCredential:
+    """Returns the credential that an authenticator made for the site. Blocks. Raises Refused."""
+    from webauthn import verify_registration_response
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
+
+    made: dict[str, Any] = {"clientDataJSON": client_data, "attestationObject": attestation}
+    try:
+        # The id stands in the attestation; the library compares it with nothing else.
+        found = verify_registration_response(
+            credential={"id": "AA", "rawId": "AA", "type": "public-key", "response": made},
+            expected_challenge=challenge,
+            expected_rp_id=site.host,
+            expected_origin=site.origin,
+            require_user_verification=True,
+            supported_pub_key_algs=[COSEAlgorithmIdentifier(each) for each in ALGORITHMS],
+        )
+    except Exception as error:
+        raise Refused(str(error)) from error
+    return NewCredential(encode(found.credential_id), encode(found.credential_public_key), found.sign_count)
+
+
+def verify_use(
+    site: Site, challenge: bytes, passkey: Passkey, client_data: str, authenticator_data: str, signature: str
+) -> int:
+    """Returns the authenticator's new count after it signed the challenge for the site. Blocks. Raises Refused."""
+    from webauthn import verify_authentication_response
+
+    signed: dict[str, Any] = {
+        "clientDataJSON": client_data,
+        "authenticatorData": authenticator_data,
+        "signature": signature,
+    }
+    name = passkey.credential_id
+    try:
+        found = verify_authentication_response(
+            credential={"id": name, "rawId": name, "type": "public-key", "response": signed},
+            expected_challenge=challenge,
+            expected_rp_id=site.host,
+            expected_origin=site.origin,
+            credential_public_key=decode(passkey.public_key),
+            credential_current_sign_count=passkey.sign_count,
+            require_user_verification=True,
+        )
+    except Exception as error:
+        raise Refused(str(error)) from error
+    return found.new_sign_count
+
+
+def encode(data: bytes) -> str:
+    """Returns base64url without padding."""
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def decode(text: str) -> bytes:
+    """Returns what base64url stands for, padded or not. Raises ValueError."""
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except binascii.Error as error:
+        raise ValueError("not base64url") from error
