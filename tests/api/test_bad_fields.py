@@ -126,6 +126,7 @@ class Stage:
             check(case)
             assert held(self.server) == before
 
+        self.renew()
         before = held(self.server)
         try_each(cases, check)
         if held(self.server) != before:
