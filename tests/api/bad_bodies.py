@@ -191,6 +191,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"ipAllowlist[0]": "type", "ipAllowlist[1]": "invalid_format"},
         ),
     },
+    "edit_key": {"nothing": ({}, {"note": "required"})},
     "make_invitation": {"nothing": ({}, {})},
     "verify_account": {
         "nothing": ({}, {"reason": "required", "body": "required"}),
