@@ -84,11 +84,7 @@ def test_names_and_emoji_are_completed_by_keyboard(server: LocalServer, open_tab
     field.press_sequentially(f"Hello @{bob.account.username[:6]}")
     expect(tab.page.locator(".completions [role=option]").first).to_contain_text(bob.account.username)
     tab.page.keyboard.press("Enter")
-    field.press_sequentially("look :herb")
-    expect(tab.page.locator(".completions [role=option]")).to_have_count(0)
-    field.press_sequentially("\b\b\b\bfox")
-    field.press("Backspace")
-    field.press_sequentially("x")
+    field.press_sequentially("look :fox")
     expect(tab.page.locator(".completions [role=option]").first).to_contain_text("fox")
     tab.page.keyboard.press("Tab")
 
