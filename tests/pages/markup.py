@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
@@ -16,11 +17,11 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "body": set(),
     "meta": {"charset", "name", "property", "content"},
     "link": {"rel", "href", "type", "title"},
-    "a": {"href", "class", "rel", "tabindex", "type", "aria-hidden", "aria-label", "aria-current", "data-act"},
+    "a": {"href", "class", "rel", "tabindex", "title", "type", "aria-hidden", "aria-label", "aria-current", "data-act"},
     "header": {"class"},
     "nav": {"class", "aria-label"},
     "form": {"method", "action", "class", "id", "role", "data-act", "data-keep"},
-    "button": {"type", "class", "data-key", "data-busy", "aria-pressed"},
+    "button": {"type", "class", "data-key", "data-busy", "title", "aria-pressed"},
     "input": {"id", "type", "name", "value", "maxlength", "placeholder", "autocomplete"},
     "textarea": {"id", "name", "rows", "required", "data-count", "aria-describedby"},
     "label": {"for", "class", "dir"},
@@ -32,7 +33,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "article": {"class", "id"},
     "section": {"class", "id", "aria-label", "aria-labelledby"},
     "details": {"class"},
-    "summary": set(),
+    "summary": {"title", "aria-label"},
     "div": {"class", "dir", "role", "aria-label"},
     "p": {"class", "dir", "id"},
     "span": {"class", "dir", "aria-hidden"},
@@ -44,23 +45,25 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "ul": {"class"},
     "ol": {"class"},
     "li": {"class", "id"},
-    "time": {"datetime", "title"},
+    "time": {"datetime", "title", "data-local-time", "data-local-title"},
     "img": {
         *("class", "src", "srcset", "sizes", "width", "height", "alt"),
         *("loading", "fetchpriority", "decoding", "aria-hidden"),
     },
     "video": {"controls", "playsinline", "preload", "poster", "width", "height", "aria-label"},
     "source": {"src", "type"},
-    "svg": {"class", "viewBox", "width", "height", "role", "aria-label", "aria-hidden"},
-    "path": {"d"},
-    "rect": {"width", "height"},
+    "svg": {"class", "viewBox", "width", "height", "role", "xmlns", "aria-label", "aria-hidden"},
+    "use": {"href"},
+    "path": {"d", "fill", "stroke", "stroke-width", "stroke-linecap"},
+    "circle": {"cx", "cy", "r", "fill"},
+    "rect": {"width", "height", "rx", "fill"},
 }
 META: Final = {
     *("viewport", "color-scheme", "description", "robots", "twitter:card", "profile:username"),
     *("og:type", "og:site_name", "og:title", "og:description", "og:url", "og:image"),
     *("article:published_time", "article:modified_time"),
 }
-RELATIONS: Final = {"icon", "stylesheet", "canonical", "alternate"}
+RELATIONS: Final = {"icon", "apple-touch-icon", "manifest", "stylesheet", "canonical", "alternate"}
 WORDS: Final = {"content", "title", "href", "alt", "aria-label"}
 """Attributes that may hold what people wrote."""
 
@@ -124,8 +127,18 @@ def _acts_well(tag: str, attributes: dict[str, str | None]) -> bool:
     return tag != "script" or (attributes.get("src") or "").startswith("/static/")
 
 
+DRAWN: Final = re.compile(
+    r'<svg xmlns="http://www\.w3\.org/2000/svg" viewBox="0 0 96 96" role="img" aria-label="avatar">'
+    r"(?:</?g>|<(?:g|rect|circle|path)(?: (?:width|height|cx|cy|r|d|fill)=\"[\w .%()-]+\")+/?>"
+    r"|<text(?: [a-z-]+=\"[\w .,%()-]+\")+>[^<>]{1,12}</text>)+</svg>"
+)
+"""A picture that this server draws. It comes within the page, and holds shapes and at most two letters of a name."""
+
+
 def _comes_well(src: str, base_url: str) -> bool:
     """Whether a picture or video is ours."""
+    if src.startswith("data:image/svg+xml,"):
+        return DRAWN.fullmatch(unquote(src.removeprefix("data:image/svg+xml,"))) is not None
     return src.startswith((*(f"{base_url}{place}" for place in OWN), "data:image/webp;base64,"))
 
 

@@ -346,7 +346,7 @@ def test_following_oneself_is_refused(actor: MakeActor) -> None:
     alice = actor()
     path = f"/@{alice.account.username}"
 
-    assert not visit(alice.server, path, alice).has(".follow")
+    assert not visit(alice.server, path, alice).has(f"form[action='{path}/follow']")
     assert "their own account" in refused(act(alice, f"{path}/follow"), 422).line("#errors li")
 
 

@@ -119,6 +119,7 @@ def test_somebody_writes_edits_and_deletes(
         assert bob.web.get(f"/api/posts/{post['id']}").status_code == 200
         assert post["visibility"] == "CUSTOM"
 
+        page.locator(f"#post-{post['id']} .more > summary").click()
         page.locator(f"#post-{post['id']}").get_by_role("link", name="Readers").click()
         assert page.locator("#f-usernames").input_value() == bob.account.username
         page.locator("#f-usernames").fill("")
