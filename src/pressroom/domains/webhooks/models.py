@@ -127,8 +127,8 @@ class Webhook(msgspec.Struct):
 class ListedWebhook(Webhook):
     """An endpoint in the list of all endpoints of an account, with its key's label."""
 
-    key_label: str
     key_expires_at: int | None
+    key_label: str
 
     def is_silent(self, now: int) -> bool:
         """Returns whether its key has ended at `now` (milliseconds), so that it gets nothing more."""
