@@ -25,7 +25,7 @@ from tests.media.uploads import image
 
 HERE = Path(__file__).parent
 CLIENTS = HERE.parents[1] / "clients"
-SCOPES = ("posts:write", "media:write", "comments:write", "bounces:write", "clips:write")
+SCOPES = ("posts:write", "media:write", "comments:write", "bounces:write", "clips:write", "drafts:write")
 POSTS, SENDERS, LOST = 1_000, 8, 0.2
 pytestmark = pytest.mark.xdist_group("clients")
 needs_node = pytest.mark.skipif(npm.missing() is not None, reason=npm.missing() or "")

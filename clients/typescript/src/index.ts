@@ -7,7 +7,24 @@
 import { ApiError, NoAnswer, ProcessingFailed, apiError } from './errors.js'
 import { pauseBeforeRetry, type Failure } from './retries.js'
 import { blocks } from './stream.js'
-import type { Account, Clip, Comment, CommentList, Deleted, Event, LocationIn, MediaIn, PollIn, Post, Visibility } from './types.js'
+import type {
+  Account,
+  Clip,
+  Comment,
+  CommentList,
+  CreateDraft,
+  Deleted,
+  DeletedDraft,
+  Draft,
+  DraftList,
+  EditDraft,
+  Event,
+  LocationIn,
+  MediaIn,
+  PollIn,
+  Post,
+  Visibility,
+} from './types.js'
 
 export * from './errors.js'
 export type * from './types.js'
@@ -85,10 +102,7 @@ export class Pressroom {
   /** Publishes a post with up to 4 pictures or videos. They are PROCESSING at first: see `waitUntilReady`. */
   uploadPost(media: Array<Blob | Upload>, options: PostFields & { content?: string } = {}): Promise<Post> {
     const { idempotencyKey, ...fields } = options
-    const files = media.map((each) => (each instanceof Blob ? { content: each } : each))
-    const form = formOf('media', files, fields)
-    if (files.some((file) => file.altText)) for (const file of files) form.append('altText', file.altText ?? '')
-    return this.#write('POST', '/api/posts/upload', idempotencyKey, undefined, form)
+    return this.#write('POST', '/api/posts/upload', idempotencyKey, undefined, mediaForm(media, fields))
   }
 
   /** Returns a post of the account, or one that anyone may see. */
@@ -142,6 +156,48 @@ export class Pressroom {
   /** Returns a clip of the account, or one that anyone may see. */
   getClip(id: string): Promise<Clip> {
     return this.#send({ method: 'GET', path: `/api/clips/${encodeURIComponent(id)}` })
+  }
+
+  /** Stores a draft. With `publishAt` it is scheduled; with `needsApproval` a person publishes it. */
+  createDraft({ idempotencyKey, ...fields }: CreateDraft & Once = {}): Promise<Draft> {
+    return this.#write('POST', '/api/drafts', idempotencyKey, fields)
+  }
+
+  /** Iterates over the drafts that this key made, newest first. */
+  async *drafts(): AsyncGenerator<Draft> {
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const query: string = `limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+      const page: DraftList = await this.#send({ method: 'GET', path: `/api/drafts?${query}` })
+      yield* page.drafts
+      cursor = page.nextCursor
+    }
+  }
+
+  /** Returns a draft that this key made. */
+  getDraft(id: string): Promise<Draft> {
+    return this.#send({ method: 'GET', path: `/api/drafts/${encodeURIComponent(id)}` })
+  }
+
+  /** Changes a draft from the version that is named; null clears a field. Throws Conflict, whose `body.draft` is the present one. */
+  editDraft(id: string, { idempotencyKey, ...changes }: EditDraft & Once): Promise<Draft> {
+    return this.#write('PATCH', `/api/drafts/${encodeURIComponent(id)}`, idempotencyKey, changes)
+  }
+
+  /** Adds files to a draft. */
+  addDraftMedia(id: string, media: Array<Blob | Upload>, { idempotencyKey }: Once = {}): Promise<Draft> {
+    const form = mediaForm(media, {})
+    return this.#write('POST', `/api/drafts/${encodeURIComponent(id)}/media`, idempotencyKey, undefined, form)
+  }
+
+  /** Publishes a draft; `postId` of the answer is its post. It also needs the scope `posts:write`. */
+  publishDraft(id: string, { idempotencyKey, ...fields }: { version?: number } & Once = {}): Promise<Draft> {
+    return this.#write('POST', `/api/drafts/${encodeURIComponent(id)}/publish`, idempotencyKey, fields)
+  }
+
+  /** Deletes a draft with its files. */
+  deleteDraft(id: string, { idempotencyKey }: Once = {}): Promise<DeletedDraft> {
+    return this.#write('DELETE', `/api/drafts/${encodeURIComponent(id)}`, idempotencyKey)
   }
 
   /** Returns a post once its files are READY. Throws ProcessingFailed, and NoAnswer after `within` seconds. */
@@ -228,6 +284,13 @@ export class Pressroom {
     const sent = form ?? (body === undefined ? null : JSON.stringify(body))
     return { method, headers, body: sent, redirect: 'manual', signal: AbortSignal.timeout(this.#options.timeout * 1000) }
   }
+}
+
+function mediaForm(media: Array<Blob | Upload>, fields: object): FormData {
+  const files = media.map((each) => (each instanceof Blob ? { content: each } : each))
+  const form = formOf('media', files, fields)
+  if (files.some((file) => file.altText)) for (const file of files) form.append('altText', file.altText ?? '')
+  return form
 }
 
 function formOf(field: string, files: Upload[], fields: object): FormData {

@@ -99,7 +99,8 @@ def keys(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with opened_for_plans(
         request, folder, request.param, "keys", fill, {"api_keys", "api_key_usage", "api_key_refusals"}
     ) as opened:
-        yield Keys(opened.db, opened.engine, *opened.filled, opened.run)
+        account_ids, key_ids = opened.filled
+        yield Keys(opened.db, opened.engine, account_ids, key_ids, opened.run)
 
 
 READS: Final[dict[str, tuple[Callable[..., Awaitable[Any]], Callable[[Keys, int], tuple[Any, ...]], int]]] = {

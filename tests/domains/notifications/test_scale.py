@@ -98,7 +98,8 @@ def posts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """The posts on each engine; SQLite's also as the server leaves it, without statistics."""
     folder = tmp_path_factory.mktemp("likes")
     with opened_for_plans(request, folder, request.param, "likes", fill, {"posts", "likes", "accounts"}) as opened:
-        yield Posts(opened.engine, *opened.filled, opened.run)
+        authors, post_ids = opened.filled
+        yield Posts(opened.engine, authors, post_ids, opened.run)
 
 
 NO_SUBJECTS: Final = dict.fromkeys(["comment_id", "webhook_id", "key_id", "case_id"])

@@ -81,7 +81,10 @@ def preview_on(
     with opened_for_plans(request, folder, kind, name, fill, {"events", "deliveries"}) as opened:
         asked: list[Asked] = []
         wanted = Redelivery(0, SettableClock().now(), list(EventType))
-        found = opened.run(opened.db.read(lambda tx: preview(Noting(tx, asked), *opened.filled, wanted)))
+        account_id, key_id, webhook_id = opened.filled
+        found = opened.run(
+            opened.db.read(lambda tx: preview(Noting(tx, asked), account_id, key_id, webhook_id, wanted))
+        )
         return found, [[cost.work for cost in opened.run(opened.engine.explain(each))] for each in asked]
 
 

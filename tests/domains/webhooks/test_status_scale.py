@@ -102,7 +102,8 @@ def endpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     """The endpoints on each engine; SQLite's also as the server leaves it, without statistics."""
     folder = tmp_path_factory.mktemp("status")
     with opened_for_plans(request, folder, request.param, "status", fill, {"deliveries"}) as opened:
-        yield Endpoints(opened.db, opened.engine, *opened.filled, opened.run)
+        account_id, key_ids, webhook_ids = opened.filled
+        yield Endpoints(opened.db, opened.engine, account_id, key_ids, webhook_ids, opened.run)
 
 
 @pytest.mark.parametrize("state", ["delivered", "pending"])
@@ -142,7 +143,7 @@ def test_the_figures_of_a_key_are_one_statement(endpoints: Endpoints) -> None:
 
 
 def test_statistics_cost_is_independent_of_older_hours(endpoints: Endpoints) -> None:
-    costs: list[int] = []
+    costs: list[float] = []
     for size in (FEW, MANY):
         webhook_id = endpoints.webhook_ids["delivered", size]
         counts = {"account_id": endpoints.account_id, "webhook_id": webhook_id, "count": size}

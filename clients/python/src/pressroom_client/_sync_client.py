@@ -12,6 +12,7 @@ import json
 import random
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, cast
 
@@ -28,6 +29,9 @@ from pressroom_client.types import (
     Clip,
     Comment,
     Deleted,
+    DeletedDraft,
+    Draft,
+    EditDraft,
     Event,
     LocationIn,
     MediaIn,
@@ -205,6 +209,71 @@ class Pressroom:
     def get_clip(self, clip_id: str) -> Clip:
         """Returns a clip of the account, or one that anyone may see."""
         return cast("Clip", self._send(Call("GET", f"/api/clips/{segment(clip_id)}")))
+
+    def create_draft(
+        self,
+        content: str | None = None,
+        *,
+        visibility: Visibility | None = None,
+        hub_id: str | None = None,
+        location: LocationIn | None = None,
+        poll: PollIn | None = None,
+        link_preview_url: str | None = None,
+        publish_at: str | None = None,
+        needs_approval: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> Draft:
+        """Stores a draft. With `publish_at` (ISO 8601) it is scheduled; with `needs_approval` a person publishes it."""
+        body = {
+            "content": content,
+            "visibility": visibility,
+            "hubId": hub_id,
+            "location": location,
+            "poll": poll,
+            "linkPreviewUrl": link_preview_url,
+            "publishAt": publish_at,
+            "needsApproval": needs_approval,
+        }
+        return cast("Draft", self._send(write("POST", "/api/drafts", idempotency_key, json=body)))
+
+    def drafts(self) -> Iterator[Draft]:
+        """Iterates over the drafts that this key made, newest first."""
+        cursor: str | None = ""
+        while cursor is not None:
+            query = {"limit": "100", **({"cursor": cursor} if cursor else {})}
+            page = self._send(Call("GET", "/api/drafts", query=query))
+            for draft in page["drafts"]:
+                yield draft
+            cursor = page["nextCursor"]
+
+    def get_draft(self, draft_id: str) -> Draft:
+        """Returns a draft that this key made."""
+        return cast("Draft", self._send(Call("GET", f"/api/drafts/{segment(draft_id)}")))
+
+    def edit_draft(self, draft_id: str, changes: EditDraft, *, idempotency_key: str | None = None) -> Draft:
+        """Changes a draft from the version that `changes` names; None clears a field.
+
+        Raises Conflict when the draft was changed meanwhile; `body["draft"]` is the present one.
+        """
+        call = write("PATCH", f"/api/drafts/{segment(draft_id)}", idempotency_key)
+        return cast("Draft", self._send(replace(call, json=dict(changes))))
+
+    def add_draft_media(self, draft_id: str, media: Iterable[FileLike], *, idempotency_key: str | None = None) -> Draft:
+        """Adds files to a draft."""
+        files, alt_texts = parts_of("media", media)
+        form = {"altText": alt_texts if any(alt_texts) else None}
+        path = f"/api/drafts/{segment(draft_id)}/media"
+        return cast("Draft", self._send(write("POST", path, idempotency_key, form=form, files=files)))
+
+    def publish_draft(self, draft_id: str, *, version: int | None = None, idempotency_key: str | None = None) -> Draft:
+        """Publishes a draft; `postId` of the answer is its post. It also needs the scope `posts:write`."""
+        call = write("POST", f"/api/drafts/{segment(draft_id)}/publish", idempotency_key, json={"version": version})
+        return cast("Draft", self._send(call))
+
+    def delete_draft(self, draft_id: str, *, idempotency_key: str | None = None) -> DeletedDraft:
+        """Deletes a draft with its files."""
+        call = write("DELETE", f"/api/drafts/{segment(draft_id)}", idempotency_key)
+        return cast("DeletedDraft", self._send(call))
 
     def wait_until_ready(self, post_id: str, *, within: float = 300.0) -> Post:
         """Returns a post once its files are READY. Raises ProcessingFailed, and NoAnswer after `within` seconds."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import hmac
+import importlib
 import json
 import os
 import secrets
@@ -83,15 +84,19 @@ def _url(context: click.Context) -> str:
 def _key(url: str) -> str:
     if key := os.environ.get("PRESSROOM_API_KEY"):
         return key.strip()
-    try:
-        import keyring  # pyright: ignore[reportMissingImports]  # an extra
-    except ImportError:
-        stored = None
-    else:
-        stored = keyring.get_password(SERVICE, url)
+    keyring = _keyring()
+    stored: str | None = keyring.get_password(SERVICE, url) if keyring else None
     if not stored:
         raise click.UsageError(f"There is no key for {url}. Set PRESSROOM_API_KEY, or run: {SERVICE} login")
     return stored
+
+
+def _keyring() -> Any:  # it has no types
+    """Returns the module of the system's keyring; None without the extra that installs it."""
+    try:
+        return importlib.import_module("keyring")
+    except ImportError:
+        return None
 
 
 def _show(answer: object, sentence: str) -> None:
@@ -101,7 +106,7 @@ def _show(answer: object, sentence: str) -> None:
 
 def _text(given: str | None) -> str | None:
     """Returns a text; `-` stands for standard input."""
-    return click.get_text_stream("stdin").read() if given == "-" else given
+    return sys.stdin.read() if given == "-" else given
 
 
 once = click.option("--once", metavar="KEY", help="The Idempotency-Key: the same key publishes once, however often.")
@@ -113,10 +118,9 @@ hub_option = click.option("--hub", metavar="ID", help="A hub that the account is
 @click.pass_context
 def login(context: click.Context) -> None:
     """Store a key in the system's keyring. It is asked for, or read from standard input."""
-    try:
-        import keyring  # pyright: ignore[reportMissingImports]  # an extra
-    except ImportError:
-        raise click.UsageError("The keyring needs an extra: pip install 'pressroom-client[cli]'") from None
+    keyring = _keyring()
+    if keyring is None:
+        raise click.UsageError("The keyring needs an extra: pip install 'pressroom-client[cli]'")
     url = _url(context)
     key = click.prompt("API key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
     with Pressroom(url, key) as client:

@@ -1,6 +1,6 @@
 """Actions of admins. Each takes an open transaction first, and writes each act into the audit log."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -60,7 +60,7 @@ class Facts(msgspec.Struct):
 
     record: AccountRecord
     keys: KeysByStatus
-    endpoints: list[Webhook]
+    endpoints: Sequence[Webhook]
     stored_bytes: int
 
 

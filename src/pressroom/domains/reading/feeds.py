@@ -171,10 +171,7 @@ async def _feed(request: Request[Caller], tag: bytes, feed: Feed, form: Form) ->
         "page": f"{base_url}{feed.path}",
         "own_address": f"{base_url}{feed.path}/{form.name}",
         "updated": updated,
-        "entries": (
-            fragments.get((form.name, post), partial(lambda each: form.entry(_entry(each, base_url)), post))
-            for post in posts
-        ),
+        "entries": (fragments.get((form.name, post), partial(_written, form, post, base_url)) for post in posts),
     }
     body = await render_in_slices(request.services.slices, form.template, values)
     moment = datetime.fromisoformat(updated).astimezone(UTC)
@@ -184,6 +181,10 @@ async def _feed(request: Request[Caller], tag: bytes, feed: Feed, form: Form) ->
 
 def _updated(post: PostOut) -> str:
     return post.edited_at or post.created_at
+
+
+def _written(form: Form, post: PostOut, base_url: str) -> Markup:
+    return form.entry(_entry(post, base_url))
 
 
 def _entry(post: PostOut, base_url: str) -> Entry:
