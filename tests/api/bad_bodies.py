@@ -248,7 +248,6 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             },
         ),
     },
-    "edit_key": {"nothing": ({}, {"note": "required"})},
     "edit_webhook": {
         "nothing": ({}, {"body": "required"}),
         "a number, a test and a double": (
