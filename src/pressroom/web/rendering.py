@@ -5,10 +5,12 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from pressroom.errors import Invalid, PressroomError, TooMany, Unavailable, Unprocessable
+from pressroom.errors import Invalid, NotFound, PressroomError, TooMany, Unavailable, Unprocessable
 from pressroom.web.asgi import HeaderList
+from pressroom.web.client_address import is_local
 from pressroom.web.error_responses import error_response, label_of
 from pressroom.web.headers import cookie_value, session_token
+from pressroom.web.origin import names_own_host
 from pressroom.web.page_forms import FormState, field_errors_for_people, message_for_people
 from pressroom.web.query import parse_query
 from pressroom.web.request import Request
@@ -160,6 +162,14 @@ def own_path(given: str | None, default: str = "/") -> str:
     if not given or not given.startswith("/") or given.startswith("//") or "\\" in given or not given.isprintable():
         return default
     return given
+
+
+def check_developer(request: Request[Any], *, is_on: bool) -> None:
+    """Raises NotFound unless development mode is on and the request comes from the server's own machine, under its own
+    name (docs/web-app.md#sign-up-and-links)."""
+    is_here = is_local(request.peer, request.headers.forwarded_for)
+    if not is_on or not is_here or not names_own_host(request.headers, request.settings.base_url):
+        raise NotFound("There is nothing at this address. The API reference is at /docs.")
 
 
 def error_page(error: BaseException, theme: str = "") -> Response:

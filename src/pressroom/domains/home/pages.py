@@ -34,14 +34,14 @@ from pressroom.domains.reading.routes import find_card
 from pressroom.domains.sign_in.routes import ask_for_verification
 from pressroom.domains.timeline.actions import read_timeline
 from pressroom.domains.timeline.models import Entry, Timeline
-from pressroom.errors import Code, FieldError, NotFound
+from pressroom.errors import Code, FieldError
 from pressroom.ids import BEYOND
 from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor
 from pressroom.web.page_forms import FormState, NoFields
 from pressroom.web.paging import place_of
 from pressroom.web.permalinks import Permalinks
-from pressroom.web.rendering import redirect, render
+from pressroom.web.rendering import check_developer, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import Routes
@@ -217,11 +217,10 @@ async def read_notice(request: Request[Caller], body: NoFields) -> Response:
     return redirect(INBOX, done="notifications-read")
 
 
-@routes.get("/dev/design", Page(), summary="Every part of the pages, in development mode")
+@routes.get("/dev/design", Visitor(), summary="Every part of the pages, in development mode")
 async def show_design(request: Request[Caller]) -> Response:
-    """Returns the page of the design; a 404 outside development mode."""
-    if not request.settings.dev:
-        raise NotFound("There is nothing at this address. The API reference is at /docs.")
+    """Returns the page of the design; a 404 outside development mode, to other machines, and under foreign names."""
+    check_developer(request, is_on=request.settings.dev)
     errors = [
         FieldError("label", Code.TOO_SHORT, "A label has 1 to 60 characters."),
         FieldError("many[1]", Code.INVALID_FORMAT, "300.1.1.1 is no address."),
