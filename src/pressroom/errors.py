@@ -11,6 +11,8 @@ PressroomError
 │   │   └── SessionRequired · PasswordRequired
 │   ├── NotFound               absent, or not visible to this caller
 │   ├── Conflict               it exists already, or a cap is reached
+│   │   ├── StaleVersion       a change names another version than the present one
+│   │   └── StaleDraft (domains.drafts.models)
 │   ├── CursorExpired          events that follow the cursor are no longer kept
 │   └── Unprocessable          well-formed, but stored state forbids it
 ├── TooMany                    allowed again after `retry_after` seconds

@@ -169,7 +169,7 @@ BAD_KEYS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         [("scopes[1]", "invalid_choice"), ("scopes[2]", "type"), ("scopes[3]", "type")],
     ),
     "twice": ({"label": "a", "scopes": ["posts:write", "posts:write"]}, [("scopes[1]", "duplicate")]),
-    "too many scopes": ({"label": "a", "scopes": ["posts:write"] * 8}, [("scopes", "too_many")]),
+    "too many scopes": ({"label": "a", "scopes": ["posts:write"] * 9}, [("scopes", "too_many")]),
     "unknown": ({"label": "a", "scopes": ["posts:write"], "expires": "30d"}, [("expires", "unknown_field")]),
     "networks, no list": (
         {"label": "a", "scopes": ["posts:write"], "ipAllowlist": "10.0.0.0/8"},

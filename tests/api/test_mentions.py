@@ -54,6 +54,7 @@ def test_mention_notifies_the_mentioned_account(actor: MakeActor) -> None:
             "webhookId": None,
             "keyId": None,
             "caseId": None,
+            "draftId": None,
             "actor": post["author"],
             "others": 0,
         }
@@ -287,6 +288,7 @@ def test_an_owner_hears_of_a_key_that_was_taken_back(actor: MakeActor, revoked_b
             "webhookId": None,
             "keyId": alice.record.id,
             "caseId": None,
+            "draftId": None,
             "actor": None,
             "others": 0,
         }

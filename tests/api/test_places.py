@@ -25,8 +25,9 @@ BESIDE = {
 }
 """The owner of a row, where that is no `account_id`."""
 
-OWN = {"accounts", "blocked_addresses", "explore_exclusions", "hubs", "transfers"}
-"""Tables of what belongs with nothing else."""
+OWN = {"accounts", "blocked_addresses", "explore_exclusions", "hubs", "transfers", "passkeys"}
+"""Tables of what belongs with nothing else, and of passkeys, which an authenticator has to make: see
+`test_passkeys.py`."""
 
 
 def counted(who: Actor, table: str, condition: str) -> int:

@@ -16,7 +16,7 @@ SETTINGS = {**ROOMY, **DELIVERING}
 
 BEFORE = (
     *("/", "/clips", "/hubs", "/follows", "/follows?list=followers", "/follows?list=requests", "/follows?list=sent"),
-    *("/notifications", "/saved", "/settings/keys", "/settings/log", "/settings/security"),
+    *("/notifications", "/saved", "/settings/keys", "/settings/webhooks", "/settings/log", "/settings/security"),
     *("/settings/privacy", "/settings/privacy?list=mutes"),
     *("/@{name}", "/@{name}/clips", "/hub/{hub}", "/tag/heron"),
 )
@@ -49,6 +49,7 @@ PAGED = {
     "reports/decisions.html",
     "reports/list.html",
     "webhooks/_delivery_rows.html",
+    "webhooks/all.html",
 }
 """Templates that link to a further page."""
 

@@ -20,6 +20,7 @@ def happen(owner: Actor, times: list[int]) -> None:
             "data": json.dumps({"post": {"id": new_id(at), "content": str(at)}}),
             "now": at,
             "trace": None,
+            "counted_for": None,
         }
         for at in times
     ]

@@ -48,17 +48,16 @@ FIND_POST: Final = Query(SeenPost, f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p
 FIND_POSTS: Final = Query(SeenPost, f"SELECT {_SEEN} FROM posts p{_JOINS} WHERE p.id IN ({in_list('id')})")
 
 
-def _of_account(also: str) -> Query[str]:
-    return Query(
-        str,
+def _of_account(also: str) -> str:
+    return (
         "SELECT id FROM posts WHERE account_id = :author AND visibility = :visibility AND deleted_at IS NULL"
-        f"{also} AND id < :before ORDER BY id DESC LIMIT :limit",
+        f"{also} AND id < :before ORDER BY id DESC LIMIT :limit"
     )
 
 
 # A condition that a parameter turns off would keep planners from the index of posts with media.
-LIST_OF_ACCOUNT: Final = _of_account("")
-LIST_MEDIA_OF_ACCOUNT: Final = _of_account(" AND has_media")
+LIST_OF_ACCOUNT: Final = Query(str, _of_account(""))
+LIST_MEDIA_OF_ACCOUNT: Final = Query(str, _of_account(" AND has_media"))
 
 
 _IN_HUB: Final = "hub_id = :hub_id AND deleted_at IS NULL AND id < :before"
@@ -158,20 +157,17 @@ async def list_of_account(
     return await tx.all(query, author=author, visibility=visibility, before=before, limit=limit)
 
 
-def _of_own(also: str) -> Query[str]:
-    """Returns the statement that reads each visibility by its own index."""
-    return Query(
-        str,
-        " UNION ALL ".join(
-            f"SELECT id FROM (SELECT id FROM posts WHERE account_id = :author AND visibility = '{visibility}'"
-            f" AND deleted_at IS NULL{also} AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
-            for visibility in Visibility
-        ),
+def _of_own(also: str) -> str:
+    """Returns the text of the statement that reads each visibility by its own index."""
+    return " UNION ALL ".join(
+        f"SELECT id FROM (SELECT id FROM posts WHERE account_id = :author AND visibility = '{visibility}'"
+        f" AND deleted_at IS NULL{also} AND id < :before ORDER BY id DESC LIMIT :limit) AS {visibility.lower()}"
+        for visibility in Visibility
     )
 
 
-LIST_OF_OWN: Final = _of_own("")
-LIST_MEDIA_OF_OWN: Final = _of_own(" AND has_media")
+LIST_OF_OWN: Final = Query(str, _of_own(""))
+LIST_MEDIA_OF_OWN: Final = Query(str, _of_own(" AND has_media"))
 
 
 async def list_of_own(tx: Tx, author: str, *, before: str, limit: int, media: bool = False) -> list[str]:
@@ -182,17 +178,17 @@ async def list_of_own(tx: Tx, author: str, *, before: str, limit: int, media: bo
 
 # Lists yield identifiers alone, and the posts are read by those: a planner that is given all at once may walk through
 # other posts instead of this index.
-def _for_listed(also: str) -> Query[str]:
-    return Query(
-        str,
+def _for_listed(also: str) -> str:
+    return (
         "SELECT l.post_id FROM post_audiences l WHERE l.account_id = :reader AND l.author_id = :author AND l.live"
-        f"{also} AND l.post_id < :before ORDER BY l.post_id DESC LIMIT :limit",
+        f"{also} AND l.post_id < :before ORDER BY l.post_id DESC LIMIT :limit"
     )
 
 
-LIST_FOR_LISTED: Final = _for_listed("")
-LIST_MEDIA_FOR_LISTED: Final = _for_listed(
-    " AND (SELECT p.has_media FROM posts p WHERE p.account_id = l.author_id AND p.id = l.post_id)"
+LIST_FOR_LISTED: Final = Query(str, _for_listed(""))
+LIST_MEDIA_FOR_LISTED: Final = Query(
+    str,
+    _for_listed(" AND (SELECT p.has_media FROM posts p WHERE p.account_id = l.author_id AND p.id = l.post_id)"),
 )
 
 
