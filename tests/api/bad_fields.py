@@ -33,7 +33,7 @@ READER = "listed_reader"
 
 SCOPES = [
     *("posts:write", "posts:delete", "media:write", "bounces:write", "comments:write", "clips:write"),
-    "drafts:write",
+    *("drafts:write", "events:read"),
 ]
 STRANGER = Said(422, (("", "not_allowed"),))
 """Said of what could be an identifier, and is none that the account can use here."""

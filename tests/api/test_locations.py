@@ -22,6 +22,9 @@ ELSEWHERE = [
     "make_invitation",
     "create_block",
     "exclude_from_explore",
+    "create_draft",
+    "upload_draft_media",
+    "add_passkey",
 ]
 
 

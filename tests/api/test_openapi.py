@@ -147,8 +147,9 @@ def test_each_operation_names_its_credentials(document: Json) -> None:
         operation = document["paths"][route.path][route.method.lower()]
         assert operation.get("x-required-scope", "") == " ".join(getattr(route.access, "scopes", ()))
         signed_out = [{}] if getattr(route.access, "anyone", False) else []
+        session = [] if getattr(route.access, "key_only", False) else [{"session": []}]
         expected = {
-            "Keyed": [{"apiKey": []}, {"session": []}, *signed_out],
+            "Keyed": [{"apiKey": []}, *session, *signed_out],
             "SessionOnly": [{"session": []}],
             "AdminOnly": [{"session": []}],
             "Anyone": [],

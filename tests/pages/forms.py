@@ -40,6 +40,7 @@ class Line:
 
 PASSWORD: Final = "seven boats by the pier"
 HOOK: Final = "https://8.8.8.8/hook"
+DRAFTS: Final = "tests/pages/test_drafts.py"
 ACTS: Final = "tests/pages/test_acts.py"
 PEOPLE: Final = "tests/pages/test_people.py"
 ONE: Final = "/settings/keys/{keyId}/webhooks/{webhookId}"
@@ -146,6 +147,9 @@ LINES: Final[dict[str, Line]] = {
     "/follows/{username}/reject": Line(elsewhere=PEOPLE),
     "/follows/{username}/remove": Line(elsewhere=PEOPLE, anybodys=True),
     "/hubs/new": Line({"name": "The north quay", "slug": "north-quay-{slug}"}),
+    **{path: Line(elsewhere=DRAFTS) for path in ("/compose", "/compose/save", "/compose/schedule")},
+    **{f"/drafts/{{id}}/{act}": Line({"version": "1"}, elsewhere=DRAFTS) for act in ("publish", "unschedule")},
+    "/drafts/{id}/delete": Line(elsewhere=DRAFTS),
     "/comment/{id}/edit": Line({"content": "Which boat, then?"}),
     "/comment/{id}/delete": Line(),
     "/@{username}/follow": Line(elsewhere=ACTS, anybodys=True),

@@ -89,6 +89,8 @@ class Stage:
         self.ids["slug"] = body_of(self.owner.web.post("/api/hubs", json=hub), 201)["slug"]
         clip = {"video": ("clip.mp4", CLIP, "video/mp4")}
         self.things["clip"] = body_of(self.owner.web.post("/api/clips", files=clip), 201)["id"]
+        draft = self.owner.web.post("/api/drafts", json={"content": "Not yet"})
+        self.things["drafts"] = body_of(draft, 201)["id"]
         self.ids["notificationId"] = self._notification()
         self.ids["sessionId"] = body_of(self.owner.web.get("/api/auth/sessions"))["sessions"][0]["id"]
         reported = {"type": "account", "id": self.stranger.account.id, "reason": "Look at it."}
