@@ -293,10 +293,10 @@ PROFILE: Fields = {
 KEY: Fields = {
     "label": name(60, null=REQUIRED),
     "scopes": also(
-        items([SCOPES[0]], lambda place: SCOPES[place % 7], 1, 7, null=REQUIRED),
+        items([SCOPES[0]], lambda place: SCOPES[place % 8], 1, 8, null=REQUIRED),
         {
             "one twice": ([SCOPES[1], SCOPES[0], SCOPES[1]], bad("duplicate", "[2]")),
-            "one seven times": (SCOPES[:1] * 7, Said(400, tuple((f"[{at}]", "duplicate") for at in range(1, 7)))),
+            "one eight times": (SCOPES[:1] * 8, Said(400, tuple((f"[{at}]", "duplicate") for at in range(1, 8)))),
             "two unknown": (
                 ["like", SCOPES[0], "*"],
                 Said(400, (("[0]", "invalid_choice"), ("[2]", "invalid_choice"))),
