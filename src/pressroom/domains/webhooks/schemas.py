@@ -80,7 +80,7 @@ class CreateWebhook(Body):
 class EditWebhook(Body):
     """The new event types and the new label of an endpoint: at least one of them."""
 
-    json_schema: ClassVar = some_given(events={"type": "array"}, label={"type": "string"})
+    json_schema: ClassVar = some_given(events={"type": "array", "items": {}}, label={"type": "string"})
 
     required_unless: ClassVar = {"body": ("events", "label")}
 
