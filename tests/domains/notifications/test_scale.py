@@ -102,7 +102,7 @@ def posts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield Posts(opened.engine, authors, post_ids, opened.run)
 
 
-NO_SUBJECTS: Final = dict.fromkeys(["comment_id", "webhook_id", "key_id", "case_id"])
+NO_SUBJECTS: Final = dict.fromkeys(["comment_id", "webhook_id", "key_id", "case_id", "draft_id"])
 
 
 def statement(function: Any) -> Query[Any]:
