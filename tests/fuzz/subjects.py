@@ -38,6 +38,7 @@ class Subjects:
         self._paths = document["paths"]
         self._known: dict[Subject, tuple[str, int]] = {}
         self._made: dict[str, str] = {}
+        self._draft = ""
         self._hub = self._make_hub()
         self._clip = self._make_clip()
 
@@ -47,6 +48,8 @@ class Subjects:
             return None
         if path.startswith("/api/clips"):
             return self._clip
+        if path.startswith("/api/drafts"):
+            return self._make_draft()
         post_id, uses = self._known.get(subject, ("", USES))
         if uses >= USES:
             post_id, uses = self._make(subject), 0
@@ -88,6 +91,15 @@ class Subjects:
             return None
         files = {"video": ("clip.mp4", CLIP, "video/mp4")}
         return str(self.author.web.post("/api/clips", files=files).raise_for_status().json()["id"])
+
+    def _make_draft(self) -> str:
+        """The id of a new draft in its first version; the one before goes, since an account has 100 at most."""
+        if self._draft:
+            self.author.api.delete(f"/api/drafts/{self._draft}")
+        self._draft = str(
+            self.author.api.post("/api/drafts", json={"content": "Not yet."}).raise_for_status().json()["id"]
+        )
+        return self._draft
 
     def _make_hub(self) -> str | None:
         if "post" not in self._paths.get("/api/hubs", {}):
