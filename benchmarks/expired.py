@@ -40,6 +40,18 @@ _ROWS: Final[dict[str, tuple[str, str]]] = {
         "account, 'old ' || i, 'session.started', i, 1, 'self', '127.0.0.1', '{}'",
     ),
     "notifications": ("id, account_id, type, actor_id, created_at", "'old ' || i, account, 'mention', account, i"),
+    "drafts": (
+        "id, account_id, version, state, fields, scheduled_by_key, needs_approval, created_at, updated_at",
+        "'old ' || i, account, 1, 'published', '{}', FALSE, FALSE, i, i",
+    ),
+    "webhook_hours": (
+        (
+            "account_id, webhook_id, hour, accepted, redirected, refused, failed, unanswered, took_20, took_50,"
+            " took_100, took_200, took_350, took_500, took_750, took_1000, took_1500, took_2000, took_3500, took_5000,"
+            " took_7500, took_10000"
+        ),
+        "account, 'old', -i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0",
+    ),
     "report_cases": (
         "id, type, subject_id, owner_id, material, opened_at, decided_at, decision",
         "'old ' || i, 'post', 'old ' || i, account, '{}', i, i, 'dismissed'",
