@@ -449,6 +449,7 @@ FIELDS: dict[str, Fields] = {
         "visibility": visibility(),
         "comments": PUBLISH["comments"],
     },
+    "publish_text": {"text": replace(text(20_000, null=REQUIRED), kept=False)},
     "set_filters": {
         "filters": also(
             items([{"text": "ferry"}], lambda place: {"text": f"ferry {place}"}, 0, 100, null=REQUIRED),

@@ -108,6 +108,7 @@ LINES: Final[dict[str, Line]] = {
     ),
     "/admin/blocks": Line({"pattern": "{username}.example", "reason": "Forty accounts in one night."}),
     "/admin/blocks/{id}/remove": Line(elsewhere="tests/pages/test_reports.py"),
+    "/admin/texts/{name}": Line({"text": "# Harbour\n\nRun by the ferry cooperative."}),
     "/admin/explore": Line({"type": "account", "subject": "{other}", "reason": "Nothing but advertisements."}),
     "/admin/explore/{id}/remove": Line(elsewhere="tests/pages/test_explore.py"),
     "/report": Line({"type": "account", "id": "{strangerId}", "reason": "It sells what nobody asked for."}),

@@ -59,6 +59,13 @@ ELSEWHERE: Final = "https://newsroom.example"
 """Where the endpoints seem to be once everything was delivered."""
 
 
+TEXTS = {
+    "about": "News of the harbour, **run by the ferry cooperative**.\n\n## Who answers\n\nWrite to the night desk.",
+    "rules": "1. Name your sources.\n2. Do not publish the addresses of others.\n3. No advertisements.",
+    "privacy": "We keep what you publish until you delete it, and addresses of requests for 30 days.",
+}
+"""Texts of the server; there are no terms."""
+
 REGATTA = (
     "The #regatta starts at noon, off the north quay. #sailing",
     "Wind from the west, five, gusts of seven. #regatta #weather",
@@ -293,6 +300,9 @@ class Scenes:
         for number in range(6):
             body = {"name": f"Berth {number + 1}", "slug": f"berth-{number + 1}", "description": "Neighbours."}
             people[0].ask("/api/hubs", 201, **body)
+        for name, words in TEXTS.items():
+            answer = self.admin.web.put(f"/api/admin/texts/{name}", json={"text": words})
+            assert answer.status_code == 200, answer.text
         self.admin.ask("/api/admin/explore", 201, type="tag", subject="pills", reason="Nothing but advertisements.")
         self.admin.ask(
             "/api/admin/explore", 201, type="account", subject="otto_sails", reason="Asked for it by letter."

@@ -120,6 +120,8 @@ def _shown() -> Iterator[Shown]:
         ("/admin/reports?state=decided", "admin"),
         ("/admin/reports/{case}", "admin"),
         ("/admin/blocks", "admin"),
+        ("/admin/texts", "admin"),
+        ("/admin/texts/rules", "admin"),
         ("/admin/explore", "admin"),
         ("/admin/jobs", "admin"),
         ("/admin/settings", "admin"),
@@ -166,6 +168,8 @@ def _shown() -> Iterator[Shown]:
         ("/admin/explore", "admin"),
     ):
         yield Shown(path, reader, 400, submitted=True)
+    for path in ("/about", "/terms", "/privacy"):
+        yield Shown(path, "nobody")
     for path in ("/signup", "/forgot", "/reset/{reset}"):
         yield Shown(path, "nobody")
         yield Shown(path, "nobody", 400, submitted=True)

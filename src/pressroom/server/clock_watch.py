@@ -36,8 +36,8 @@ def skew_notice(clock: Clock) -> str | None:
     """Returns the notice for an operator about this machine's clock; None when it is right."""
     if clock.held:
         return (
-            f"This machine's clock was set {round(clock.held / SECOND):,} s ahead. The time runs on without that, and nothing"
-            " is removed, until the clock has stood there for an hour. If it is right, restart the server."
+            f"This machine's clock was set {round(clock.held / SECOND):,} s ahead. The time runs on without that, and"
+            " nothing is removed, until the clock has stood there for an hour. If it is right, restart the server."
         )
     if (ahead := clock.now() - clock.wall()) > SKEW:
         return (

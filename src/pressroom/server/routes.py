@@ -46,6 +46,7 @@ DECLARED: Final = (
     "notifications.routes",
     "administration.routes",
     "administration.invitations",
+    "administration.site_texts",
     "reports.routes",
     "moderation.routes",
     "home.pages",

@@ -803,6 +803,16 @@ CREATE TABLE explore_exclusions (
 CREATE UNIQUE INDEX explore_exclusions_subject ON explore_exclusions (kind, subject);
 CREATE INDEX explore_exclusions_account ON explore_exclusions (account_id) WHERE account_id IS NOT NULL;
 
+-- site_texts ------------------------------------------------------------------------------------------------------------
+
+-- A text in which the operator describes the server. Retention: until an admin withdraws it.
+CREATE TABLE site_texts (
+    name TEXT PRIMARY KEY,                  -- about, rules, terms, privacy
+    source TEXT NOT NULL,                   -- Markdown
+    html TEXT NOT NULL,                     -- the same, rendered when it was published
+    updated_at BIGINT NOT NULL
+);
+
 -- webhooks --------------------------------------------------------------------------------------------------------------
 
 -- An endpoint that receives an account's events. It is the unit of work: a worker leases an endpoint and sends its

@@ -64,6 +64,8 @@ class Kind(StrEnum):
     REPORT_DISMISSED = "report.dismissed"
     EXPLORE_EXCLUDED = "explore.excluded"
     EXPLORE_INCLUDED = "explore.included"
+    TEXT_PUBLISHED = "text.published"
+    TEXT_WITHDRAWN = "text.withdrawn"
     ADDRESS_BLOCKED = "address.blocked"
     ADDRESS_UNBLOCKED = "address.unblocked"
 

@@ -20,6 +20,8 @@ from pressroom.domains.reports.schemas import (
     opened_case_shape,
     report_shape,
 )
+from pressroom.domains.site_texts.actions import read_texts
+from pressroom.domains.site_texts.models import TextName
 from pressroom.errors import NotFound
 from pressroom.web.access import AdminPage, Page
 from pressroom.web.page_forms import FormState
@@ -45,7 +47,13 @@ async def show_report(request: Request[Caller], form: FormState) -> Response:
     except NotFound:
         if not form.was_refused:
             raise
-    values = {"subject": subject, "back": _place_of(subject) if subject else "/", "longest": LONGEST_REASON}
+    texts = await request.db.read(read_texts)
+    values = {
+        "subject": subject,
+        "back": _place_of(subject) if subject else "/",
+        "longest": LONGEST_REASON,
+        "rules": texts.get(TextName.RULES),
+    }
     return await render(request, "reports/report.html", values, form=form)
 
 

@@ -19,6 +19,8 @@ from pressroom.domains.sign_in.tokens import Purpose, find_form, find_token
 from pressroom.domains.sign_up import actions, invitations
 from pressroom.domains.sign_up.routes import make_account
 from pressroom.domains.sign_up.schemas import SignUp, SignUpFields
+from pressroom.domains.site_texts import actions as site_texts
+from pressroom.domains.site_texts.models import TextName
 from pressroom.errors import AccountSuspended, Conflict, TooManyAttempts, Unprocessable, WrongCredentials
 from pressroom.settings.values import Signup
 from pressroom.web.access import Visitor
@@ -34,6 +36,9 @@ routes: Final = Routes[Caller]()
 
 PASSWORDS: Final = FormFields(secrets={"password"})
 
+AGREED: Final = {TextName.TERMS: "the terms", TextName.PRIVACY: "the privacy policy"}
+"""The texts of the server that an account accepts with its sign-up, and their words on the page."""
+
 
 async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
     """Renders the page of sign-up; where it is closed, one that says so."""
@@ -47,7 +52,14 @@ async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
         values = {"by_invitation": request.settings.signup is Signup.INVITE, "was_invited": bool(invite)}
         return await render(request, "accounts/sign_up_closed.html", values, status=404)
     shown = invite if request.settings.signup is Signup.INVITE else ""
-    response = await render(request, "accounts/sign_up.html", {"next": next_path(request), "invite": shown}, form=form)
+    texts = await request.db.read(site_texts.read_texts)
+    values = {
+        "next": next_path(request),
+        "invite": shown,
+        "rules": texts.get(TextName.RULES),
+        "agreed": [(name.value, words) for name, words in AGREED.items() if name in texts],
+    }
+    response = await render(request, "accounts/sign_up.html", values, form=form)
     if invite:
         hide_address(response)
     return response
