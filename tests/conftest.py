@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import hypothesis
 import pytest
 from xdist.remote import Producer
 
@@ -47,11 +48,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Chooses the order of the tests; a worker of pytest-xdist is given that of its run."""
+    """Chooses the order of the tests and the draw of examples; a worker of pytest-xdist is given those of its run."""
     given: str = getattr(config, "workerinput", {}).get("order", config.option.order)
     if given == "fixed":
         given = str(FIXED_ORDER)
     config.option.order = str(random.SystemRandom().randrange(10_000)) if given == "random" else given
+    # How long an example takes says how busy the machine is, and nothing of the code.
+    hypothesis.settings.register_profile(
+        "suite",
+        deadline=None,
+        derandomize=config.option.order == str(FIXED_ORDER),
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+    hypothesis.settings.load_profile("suite")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -66,7 +66,7 @@ values = st.recursive(
 
 @pytest.mark.parametrize("kind", BODIES.values(), ids=BODIES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_both_ways_say_the_same(kind: type[msgspec.Struct], data: st.DataObject) -> None:
     names = [field.encode_name for field in msgspec.structs.fields(kind)]
     body = data.draw(st.dictionaries(st.sampled_from([*names, "unknown"]), values, max_size=len(names)))

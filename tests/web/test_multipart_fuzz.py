@@ -27,7 +27,7 @@ tricky = st.lists(
 ).map(b"".join)
 bodies = tricky.filter(lambda raw: b"\r\n--b" not in b"\r\n" + raw + b"\r\n")
 some_places = st.lists(st.integers(0, 2**20), max_size=12)
-RELAXED = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RELAXED = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(files=st.lists(bodies, max_size=5), alts=st.lists(bodies, max_size=3), content=bodies, places=some_places)

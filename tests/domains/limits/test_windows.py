@@ -31,7 +31,7 @@ REQUESTS = st.lists(st.tuples(STEPS, st.booleans()), max_size=120)
 @given(REQUESTS)
 @example([(0, False)] * 70)
 @example([(MINUTE // 6, False)] * 100)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_memory_decides_as_a_log_of_all_requests_would(requests: list[tuple[int, bool]]) -> None:
     windows, log, now = Windows(RATES), NaiveLog(RATES), START
     for step, is_post in requests:
@@ -106,7 +106,7 @@ def test_clock_set_back_admits_no_further_request() -> None:
 
 
 @given(REQUESTS, st.integers(0, 120))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_windows_survive_being_stored(requests: list[tuple[int, bool]], cut: int) -> None:
     kept, stored, now = Windows(RATES), Windows(RATES), START
     for place, (step, is_post) in enumerate(requests):
@@ -124,7 +124,7 @@ def redis_url(redis_server: RedisServer) -> str:
 
 @given(st.lists(STEPS, max_size=60))
 @example([0] * 70)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_without_a_limit_of_the_day_the_minute_decides_alone(steps: list[int]) -> None:
     windows, log, now = Windows(SIGNED_IN), NaiveLog(SIGNED_IN), START
     for step in steps:
@@ -139,7 +139,7 @@ def test_without_a_limit_of_the_day_the_minute_decides_alone(steps: list[int]) -
 @given(REQUESTS, st.sampled_from([RATES, SIGNED_IN]))
 @example([(MINUTE // 6, False)] * 30, RATES).via("a day that is full")
 @example([(0, False)] * 6 + [(-DAY, False)] * 2, RATES).via("a clock that goes back")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
     asyncio.run(compare_with_redis(redis_url, requests, rates))
 

@@ -190,7 +190,7 @@ def test_which_changes_shut_somebody_out(after: Visibility) -> None:
 
 
 @given(graphs())
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300, derandomize=True)
 def test_the_rule_lets_in_whom_it_is_meant_for(graph: Graph) -> None:
     for post in graph.posts:
         assert {reader for reader in graph.readers if graph.sees(reader, post)} == allowed(graph, post)
@@ -392,7 +392,7 @@ def test_every_way_of_reading_follows_the_rule(db: Database, run: Run) -> None:
     met: set[tuple[Visibility, bool, bool]] = set()
 
     @given(graphs())
-    @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
+    @settings(max_examples=EXAMPLES[db.engine], derandomize=True)
     def check(graph: Graph) -> None:
         met.update(outcomes(graph))
         kept = run(db.transact(keep, graph))
