@@ -226,6 +226,11 @@ def iso(at: int) -> str:
     return f"{_to_the_second(seconds)}.{milliseconds:03d}Z"
 
 
+def iso_or_none(at: int | None) -> str | None:
+    """Returns a time like `iso`; None for None."""
+    return None if at is None else iso(at)
+
+
 @lru_cache(1024)  # a busy second is formatted once
 def _to_the_second(seconds: int) -> str:
     return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]

@@ -11,8 +11,7 @@ PressroomError
 │   │   └── SessionRequired · PasswordRequired
 │   ├── NotFound               absent, or not visible to this caller
 │   ├── Conflict               it exists already, or a cap is reached
-│   │   ├── StaleVersion       a change names another version than the present one
-│   │   └── StaleDraft (domains.drafts.models)
+│   │   └── StaleVersion       a change names another version than the present one
 │   ├── CursorExpired          events that follow the cursor are no longer kept
 │   └── Unprocessable          well-formed, but stored state forbids it
 ├── TooMany                    allowed again after `retry_after` seconds
@@ -201,7 +200,10 @@ class CursorExpired(Refused):
 
 
 class StaleVersion(Conflict):
-    """A change was made from another version than the present one; `draft` is that, as the API shows it."""
+    """A change to a draft names another version than the present one.
+
+    `draft` is the present one: as the action read it, until its route puts the wire shape there.
+    """
 
     def __init__(self, message: str, draft: object) -> None:
         super().__init__(message)

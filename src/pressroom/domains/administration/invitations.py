@@ -5,7 +5,7 @@ from typing import Annotated, Final, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.administration.pages import page_of, pager_values
 from pressroom.domains.administration.routes import TAG
@@ -88,7 +88,7 @@ def invitation_shape(found: Invitation, now: int) -> InvitationOut:
         made_by=found.made_by,
         created_at=iso(found.created_at),
         expires_at=iso(found.expires_at),
-        used_at=None if found.used_at is None else iso(found.used_at),
+        used_at=iso_or_none(found.used_at),
         used_by=found.used_by,
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.administration.actions import FINAL, Facts, NamedEntry, Overview
 from pressroom.domains.administration.models import MOST
 from pressroom.domains.keys.models import LONGEST_REASON, ApiKey
@@ -239,10 +239,10 @@ def overview_shape(found: Overview, version: str, engine: str) -> OverviewOut:
         suspended_accounts=count_shape(counts.suspended_accounts),
         posts=count_shape(counts.posts),
         new_posts=count_shape(counts.new_posts),
-        deliveries=BacklogOut(count_shape(counts.waiting_deliveries), _time(found.oldest_waiting_at)),
+        deliveries=BacklogOut(count_shape(counts.waiting_deliveries), iso_or_none(found.oldest_waiting_at)),
         jobs=JobBacklogOut(
             CountOut(waiting, any(depth.waiting > MOST for depth in found.depths)),
-            _time(min((depth.oldest_at for depth in found.depths), default=None)),
+            iso_or_none(min((depth.oldest_at for depth in found.depths), default=None)),
             count_shape(counts.dead_jobs),
         ),
         stored_bytes=CountOut(counts.stored_bytes, counts.storing_accounts > MOST),
@@ -311,7 +311,7 @@ def key_shape(key: ApiKey, now: int) -> AdminKeyOut:
         scopes=key.scopes.split(),
         status=key.status(now).value,
         created_at=iso(key.created_at),
-        last_used_at=_time(key.last_used_at),
+        last_used_at=iso_or_none(key.last_used_at),
     )
 
 
@@ -327,7 +327,3 @@ def endpoint_shape(endpoint: Webhook) -> AdminEndpointOut:
         consecutive_failures=endpoint.consecutive_failures,
         disabled_reason=endpoint.disabled_reason,
     )
-
-
-def _time(at: int | None) -> str | None:
-    return None if at is None else iso(at)

@@ -8,9 +8,9 @@ from msgspec import Meta
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
-from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
-from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
-from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.clips.models import ClipDraft, ClipEdit, ClipView
+from pressroom.domains.hubs.schemas import PostHubOut, hub_of
+from pressroom.domains.keys.schemas import SourceKeyOut, source_key
 from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
 from pressroom.domains.media.schemas import MediaEntryOut
 from pressroom.domains.media.urls import MediaAddresses, variant_address
@@ -124,20 +124,14 @@ def clip_shape(view: ClipView, addresses: MediaAddresses) -> ClipOut:
         caption=clip.caption,
         duration=video.duration,
         visibility=clip.visibility,
-        hub=_hub(clip, base_url),
+        hub=hub_of(clip.hub_id, clip.hub_name, clip.hub_slug, base_url),
         processing_status=ProcessingStatus(video.status),
         url=address,
         thumbnail_url=variant_address(address, Variant.THUMBNAIL),
         created_at=iso(clip.created_at),
-        source_api_key=SourceKeyOut(clip.key_id, clip.key_label or "", clip.key_prefix or "") if clip.key_id else None,
+        source_api_key=source_key(clip.key_id, clip.key_label, clip.key_prefix),
         permalink=addresses.permalinks.of_clip(clip.id),
     )
-
-
-def _hub(clip: Clip, base_url: str) -> PostHubOut | None:
-    if clip.hub_id is None:
-        return None
-    return PostHubOut(clip.hub_id, clip.hub_name or "", clip.hub_slug or "", hub_avatar(clip.hub_id, base_url))
 
 
 EDITED_CLIP_EXAMPLE = msgspec.structs.replace(

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.comments.models import Comment, CommentDraft, CommentMedia, MediaType
-from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.keys.schemas import SourceKeyOut, source_key
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
@@ -135,9 +135,6 @@ def comment_shape(comment: Comment, base_url: str, permalinks: Permalinks) -> Co
     media = None
     if comment.media_url is not None:
         media = MediaOut(MediaType(comment.media_type or ""), comment.media_url)
-    key = None
-    if comment.key_id is not None:
-        key = SourceKeyOut(comment.key_id, comment.key_label or "", comment.key_prefix or "")
     return CommentOut(
         id=comment.id,
         post_id=comment.post_id,
@@ -146,8 +143,8 @@ def comment_shape(comment: Comment, base_url: str, permalinks: Permalinks) -> Co
         content=comment.content,
         media=media,
         created_at=iso(comment.created_at),
-        edited_at=None if comment.edited_at is None else iso(comment.edited_at),
-        source_api_key=key,
+        edited_at=iso_or_none(comment.edited_at),
+        source_api_key=source_key(comment.key_id, comment.key_label, comment.key_prefix),
         permalink=permalinks.of_comment(comment.post_id, comment.thread_id, comment.id),
     )
 

@@ -19,7 +19,6 @@ from pressroom.domains.drafts.models import (
     DraftFields,
     DraftState,
     DraftView,
-    StaleDraft,
     alt_text_faults,
     audience_of,
     changed,
@@ -37,7 +36,7 @@ from pressroom.domains.media.models import FILES_BY_KEY, FILES_SIGNED_IN, NewMed
 from pressroom.domains.media.queries import describe
 from pressroom.domains.posts.actions.publish import precheck_post, publish_composed
 from pressroom.domains.posts.models import NewPost
-from pressroom.errors import Code, FieldError, MissingScope, NotFound, Unprocessable
+from pressroom.errors import Code, FieldError, MissingScope, NotFound, StaleVersion, Unprocessable
 from pressroom.ids import new_id
 from pressroom.jobs import queue
 
@@ -108,7 +107,7 @@ async def list_drafts(tx: Tx, caller: Caller, before: str, limit: int) -> list[D
 async def edit_draft(tx: Tx, caller: Caller, draft_id: str, version: int, changes: DraftChanges) -> DraftView:
     """Changes a draft, its files and its schedule, and returns it.
 
-    Raises NotFound, StaleDraft when the draft has another version, Unprocessable, MissingScope.
+    Raises NotFound, StaleVersion when the draft has another version, Unprocessable, MissingScope.
     """
     view = await lock_draft(tx, caller, draft_id, version)
     _check_key(caller, view.draft, changes)
@@ -153,7 +152,7 @@ async def add_files(
 async def publish_draft(tx: Tx, caller: Caller, draft_id: str, version: int | None, allowance: Allowance) -> DraftView:
     """Publishes a draft now, and returns it with the id of its post.
 
-    Raises NotFound, StaleDraft, and what publishing a post raises; then the draft stays as it was.
+    Raises NotFound, StaleVersion, and what publishing a post raises; then the draft stays as it was.
     """
     view = await lock_draft(tx, caller, draft_id, version)
     _check_publisher(caller, view)
@@ -196,7 +195,7 @@ def author_of(account: Account, draft: Draft) -> Caller:
 async def lock_draft(tx: Tx, caller: Caller, draft_id: str, version: int | None) -> DraftView:
     """Locks the drafts of the caller's account and returns one of them, which can be changed.
 
-    Raises NotFound, StaleDraft when it has another version, and Unprocessable when it is published.
+    Raises NotFound, StaleVersion when it has another version, and Unprocessable when it is published.
     """
     await queries.lock_drafts(tx, caller.account.id)
     view = await get_draft(tx, caller, draft_id)
@@ -272,7 +271,8 @@ def _new_post(view: DraftView) -> NewPost:
 
 def _check_version(view: DraftView, version: int | None) -> None:
     if version is not None and version != view.draft.version:
-        raise StaleDraft(view)
+        message = f"The draft was changed meanwhile and has version {view.draft.version}."
+        raise StaleVersion(f"{message} Merge your text with the one in draft, and send it with that version.", view)
 
 
 def _check_key(caller: Caller, draft: Draft, changes: DraftChanges) -> None:

@@ -10,7 +10,7 @@ from pressroom.domains.media.models import Media, ProcessingStatus
 from pressroom.domains.posts.models import NewPoll, NewPost, PostFields, parse_text
 from pressroom.domains.posts.visibility import Commenters, Visibility
 from pressroom.domains.previews.urls import normalised
-from pressroom.errors import Code, Conflict, FieldError
+from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 
 MOST_DRAFTS: Final = 100
@@ -104,17 +104,6 @@ class DraftChanges(msgspec.Struct):
     def applied(self, fields: DraftFields) -> DraftFields:
         """Returns the fields after the changes."""
         return msgspec.structs.replace(fields, **self.given)
-
-
-class StaleDraft(Conflict):
-    """A change names another version than the draft has; `view` is the draft as it stands."""
-
-    def __init__(self, view: DraftView) -> None:
-        super().__init__(
-            f"The draft was changed meanwhile and has version {view.draft.version}. Merge your text with the one in"
-            " draft, and send it with that version."
-        )
-        self.view = view
 
 
 _encoder: Final = msgspec.json.Encoder()

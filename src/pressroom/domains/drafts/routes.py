@@ -8,7 +8,7 @@ import msgspec
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.drafts import actions
-from pressroom.domains.drafts.models import DraftState, DraftView, StaleDraft
+from pressroom.domains.drafts.models import DraftState, DraftView
 from pressroom.domains.drafts.schemas import (
     CreateDraft,
     DeletedDraftOut,
@@ -195,11 +195,13 @@ async def publish_draft(request: Request[Caller], body: PublishDraft) -> Respons
 
 @contextmanager
 def _showing_stale(request: Request[Caller]) -> Generator[None]:
-    """Has a refusal of a change to another version show the present draft."""
+    """Has a refusal of a change to another version show the present draft in its wire shape."""
     try:
         yield
-    except StaleDraft as stale:
-        raise StaleVersion(stale.message, _shown(request)(stale.view)) from None
+    except StaleVersion as stale:
+        if isinstance(stale.draft, DraftView):
+            stale.draft = _shown(request)(stale.draft)
+        raise
 
 
 def _check_signed_in(request: Request[Caller], body: DraftBody) -> None:

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Final, Self
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from pressroom.clock import MINUTE, iso, parse_iso
+from pressroom.clock import MINUTE, iso, iso_or_none, parse_iso
 from pressroom.domains.drafts.models import AHEAD, DraftChanges, DraftState, DraftView, Place
-from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.keys.schemas import SourceKeyOut, source_key
 from pressroom.domains.media.models import ALT_TEXT_LIMIT, FILES_SIGNED_IN
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.media.urls import MediaAddresses
@@ -283,15 +283,12 @@ def draft_shape(view: DraftView, addresses: MediaAddresses) -> DraftOut:
     """Returns a draft as its owner, or the key that made it, sees it."""
     draft, fields = view.draft, view.fields
     place, poll = fields.location, fields.poll
-    key = None
-    if draft.key_id is not None:
-        key = SourceKeyOut(id=draft.key_id, label=draft.key_label or "", key_prefix=draft.key_prefix or "")
     return DraftOut(
         id=draft.id,
         version=draft.version,
         created_at=iso(draft.created_at),
         updated_at=iso(draft.updated_at),
-        publish_at=None if draft.publish_at is None else iso(draft.publish_at),
+        publish_at=iso_or_none(draft.publish_at),
         needs_approval=draft.needs_approval,
         state=DraftState(draft.state),
         refusal=draft.refusal,
@@ -306,5 +303,5 @@ def draft_shape(view: DraftView, addresses: MediaAddresses) -> DraftOut:
         usernames=fields.usernames,
         media_ids=[media.id for media in view.media],
         media=[media_shape(media, addresses, public=False) for media in view.media],
-        source_api_key=key,
+        source_api_key=source_key(draft.key_id, draft.key_label, draft.key_prefix),
     )

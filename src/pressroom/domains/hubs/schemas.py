@@ -102,6 +102,11 @@ def hub_avatar(hub_id: str, base_url: str) -> str:
     return f"{base_url}/avatars/hubs/{hub_id}.svg"
 
 
+def hub_of(hub_id: str | None, name: str | None, slug: str | None, base_url: str) -> PostHubOut | None:
+    """Returns the hub that a post or clip was published into; None without one."""
+    return None if hub_id is None else PostHubOut(hub_id, name or "", slug or "", hub_avatar(hub_id, base_url))
+
+
 def hub_shape(hub: Hub, base_url: str) -> HubOut:
     """The hub, as the reader that it was read for sees it."""
     return HubOut(

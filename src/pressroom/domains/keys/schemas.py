@@ -6,7 +6,7 @@ from typing import Annotated, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso, parse_iso
+from pressroom.clock import iso, iso_or_none, parse_iso
 from pressroom.domains.keys.models import (
     EXPIRIES,
     LONGEST_NOTE,
@@ -222,6 +222,11 @@ class SourceKeyOut(msgspec.Struct, rename="camel"):
         return cls(ApiKeyOut.example().id, ApiKeyOut.example().label, ApiKeyOut.example().key_prefix)
 
 
+def source_key(key_id: str | None, label: str | None, key_prefix: str | None) -> SourceKeyOut | None:
+    """Returns the key that made something; None when a session did."""
+    return None if key_id is None else SourceKeyOut(key_id, label or "", key_prefix or "")
+
+
 def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
     """Returns the key as its owner sees it at `now` (milliseconds)."""
     return ApiKeyOut(
@@ -232,9 +237,9 @@ def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
         status=key.status(now),
         ip_allowlist=key.ip_allowlist.split(),
         created_at=iso(key.created_at),
-        expires_at=_time(key.expires_at),
-        last_used_at=_time(key.last_used_at),
-        revoked_at=_time(key.revoked_at),
+        expires_at=iso_or_none(key.expires_at),
+        last_used_at=iso_or_none(key.last_used_at),
+        revoked_at=iso_or_none(key.revoked_at),
         revoked_by=key.revoked_by,
         reason=key.reason,
         note=key.note,
@@ -244,10 +249,6 @@ def key_shape(key: ApiKey, now: int) -> ApiKeyOut:
 def created_key_shape(key: ApiKey, secret: str, now: int) -> CreatedKeyOut:
     """Returns the response to a key's creation at `now` (milliseconds)."""
     return CreatedKeyOut(**msgspec.structs.asdict(key_shape(key, now)), key=secret)
-
-
-def _time(at: int | None) -> str | None:
-    return None if at is None else iso(at)
 
 
 REVOKED_KEY_EXAMPLE = msgspec.structs.replace(

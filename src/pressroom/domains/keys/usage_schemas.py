@@ -5,7 +5,7 @@ from typing import Annotated, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import HOUR, MINUTE, iso, next_midnight, parse_iso
+from pressroom.clock import HOUR, MINUTE, iso, iso_or_none, next_midnight, parse_iso
 from pressroom.domains.keys.models import DAYS_SHOWN, HOURS_SHOWN, RECENT_REFUSALS, KeyStatus, Period, Refusal, Usage
 from pressroom.web.services import Left
 from pressroom.web.wire import Time
@@ -125,7 +125,7 @@ def _limits(rates: tuple[Left, Left], quota: int, used: int, now: int) -> Limits
 
 
 def _left(left: Left) -> LeftOut:
-    return LeftOut(left.limit, left.remaining, None if left.resets_at is None else iso(left.resets_at))
+    return LeftOut(left.limit, left.remaining, iso_or_none(left.resets_at))
 
 
 def _refusal(refusal: Refusal) -> RefusalOut:

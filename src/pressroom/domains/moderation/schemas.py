@@ -6,7 +6,7 @@ from typing import Annotated, Final, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts import blocks
 from pressroom.domains.accounts.models import AccountRecord, Block
 from pressroom.errors import Code, FieldError
@@ -58,8 +58,8 @@ def record_shape(record: AccountRecord, active_keys: int | None = None) -> Recor
         total_following=record.total_following,
         active_keys=active_keys,
         created_at=iso(record.created_at),
-        suspended_at=None if record.suspended_at is None else iso(record.suspended_at),
-        deleted_at=None if record.deleted_at is None else iso(record.deleted_at),
+        suspended_at=iso_or_none(record.suspended_at),
+        deleted_at=iso_or_none(record.deleted_at),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
 from pressroom.domains.notifications.models import Notification, NotificationType, Way, usual_way
 from pressroom.errors import Code, FieldError
@@ -185,7 +185,7 @@ def notification_shape(notification: Notification, base_url: str) -> Notificatio
         id=notification.id,
         type=notification.type,
         created_at=iso(notification.created_at),
-        read_at=None if notification.read_at is None else iso(notification.read_at),
+        read_at=iso_or_none(notification.read_at),
         post_id=notification.post_id,
         comment_id=notification.comment_id,
         webhook_id=notification.webhook_id,

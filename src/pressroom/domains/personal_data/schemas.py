@@ -5,7 +5,7 @@ from typing import Annotated, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.personal_data.models import Export, ExportState
 from pressroom.domains.sign_in.schemas import GivenPassword
 from pressroom.web.json_bodies import Body
@@ -60,8 +60,8 @@ def export_shape(export: Export, base_url: str) -> ExportOut:
     return ExportOut(
         state=export.state,
         requested_at=iso(export.requested_at),
-        finished_at=None if export.finished_at is None else iso(export.finished_at),
-        expires_at=None if export.expires_at is None else iso(export.expires_at),
+        finished_at=iso_or_none(export.finished_at),
+        expires_at=iso_or_none(export.expires_at),
         size_bytes=export.size_bytes,
         url=f"{base_url}/api/auth/export/file" if ready else None,
     )

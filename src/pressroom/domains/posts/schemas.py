@@ -6,11 +6,11 @@ from typing import Annotated, Any, ClassVar, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts.models import folded
 from pressroom.domains.accounts.schemas import AuthorOut, author_of
-from pressroom.domains.hubs.schemas import PostHubOut, hub_avatar
-from pressroom.domains.keys.schemas import SourceKeyOut
+from pressroom.domains.hubs.schemas import PostHubOut, hub_of
+from pressroom.domains.keys.schemas import SourceKeyOut, source_key
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.media.urls import MediaAddresses
 from pressroom.domains.posts.models import (
@@ -331,11 +331,11 @@ def _fields(view: PostView, addresses: MediaAddresses, now: int) -> dict[str, An
         "comments": post.commenters,
         "created_at": iso(post.created_at),
         "updated_at": iso(post.updated_at),
-        "edited_at": None if post.edited_at is None else iso(post.edited_at),
-        "deleted_at": None if post.deleted_at is None else iso(post.deleted_at),
+        "edited_at": iso_or_none(post.edited_at),
+        "deleted_at": iso_or_none(post.deleted_at),
         "author": author,
-        "hub": _hub(post, base_url),
-        "source_api_key": _key(post),
+        "hub": hub_of(post.hub_id, post.hub_name, post.hub_slug, base_url),
+        "source_api_key": source_key(post.key_id, post.key_label, post.key_prefix),
         "is_bounce": is_bounce,
         "bounced_by": author if is_bounce else None,
         "poll": poll_shape(view.poll, now) if view.poll else None,
@@ -351,17 +351,5 @@ def _fields(view: PostView, addresses: MediaAddresses, now: int) -> dict[str, An
     }
 
 
-def _key(post: SeenPost) -> SourceKeyOut | None:
-    if post.key_id is None:
-        return None
-    return SourceKeyOut(id=post.key_id, label=post.key_label or "", key_prefix=post.key_prefix or "")
-
-
 def _location(post: SeenPost) -> LocationOut | None:
     return None if post.location_name is None else LocationOut(post.location_name, post.latitude, post.longitude)
-
-
-def _hub(post: SeenPost, base_url: str) -> PostHubOut | None:
-    if post.hub_id is None:
-        return None
-    return PostHubOut(post.hub_id, post.hub_name or "", post.hub_slug or "", hub_avatar(post.hub_id, base_url))

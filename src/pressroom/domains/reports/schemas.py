@@ -6,7 +6,7 @@ from typing import Annotated, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.reports.models import (
     LONGEST_REASON,
     Case,
@@ -210,7 +210,7 @@ def case_shape(case: Case) -> CaseOut:
         opened_at=iso(case.opened_at),
         decision=case.decision,
         reason=case.reason,
-        decided_at=None if case.decided_at is None else iso(case.decided_at),
+        decided_at=iso_or_none(case.decided_at),
         decided_by=case.decided_by,
     )
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Self
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts.models import Account
 from pressroom.domains.sign_in.authenticators import ALGORITHMS, Site, encode
 from pressroom.domains.sign_in.challenges import LIFE
@@ -208,7 +208,7 @@ def request_options(site: Site, challenge: bytes, allowed: list[Passkey]) -> Req
 
 def passkey_shape(passkey: Passkey) -> PasskeyOut:
     """Returns a passkey as its owner sees it."""
-    used_at = None if passkey.used_at is None else iso(passkey.used_at)
+    used_at = iso_or_none(passkey.used_at)
     return PasskeyOut(passkey.id, passkey.name, iso(passkey.created_at), used_at)
 
 

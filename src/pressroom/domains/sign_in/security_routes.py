@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
-from pressroom.clock import iso
+from pressroom.clock import iso_or_none
 from pressroom.db import ConstraintViolated
 from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.queries import lock_wholly
@@ -183,7 +183,7 @@ _WRONG_CODE: Final = Unprocessable([FieldError("code", Code.NOT_ALLOWED, two_fac
 async def show_two_factor(request: Request[Caller]) -> Response:
     """Whether two-factor sign-in is on, and how many recovery codes are left."""
     state = await request.db.read(two_factor.find_state, request.caller.account.id)
-    enabled_at = None if state.enabled_at is None else iso(state.enabled_at)
+    enabled_at = iso_or_none(state.enabled_at)
     return json_response(TwoFactorOut(state.enabled_at is not None, enabled_at, state.recovery_codes_left))
 
 

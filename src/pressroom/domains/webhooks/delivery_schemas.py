@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none
 from pressroom.domains.events.envelope import envelope
 from pressroom.domains.webhooks.envelope import request_headers
 from pressroom.domains.webhooks.models import (
@@ -126,8 +126,8 @@ def preview_shape(found: RedeliveryPreview, wanted: Redelivery) -> RedeliveryPre
     return RedeliveryPreviewOut(
         events=found.events,
         kinds=[KindCountOut(kind.event, kind.count) for kind in found.kinds],
-        oldest=None if found.oldest is None else iso(found.oldest),
-        newest=None if found.newest is None else iso(found.newest),
+        oldest=iso_or_none(found.oldest),
+        newest=iso_or_none(found.newest),
         waiting=found.waiting,
         more=found.more,
         until=iso(wanted.until),

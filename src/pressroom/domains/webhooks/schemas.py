@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso, parse_iso
+from pressroom.clock import iso, iso_or_none, parse_iso
 from pressroom.domains.events.models import EventType
 from pressroom.domains.webhooks.models import (
     CHOOSABLE,
@@ -324,7 +324,7 @@ def webhook_shape(webhook: Webhook, now: int) -> WebhookOut:
         status=webhook.status,
         secret_prefix=webhook.secret_prefix,
         created_at=iso(webhook.created_at),
-        disabled_at=None if webhook.disabled_at is None else iso(webhook.disabled_at),
+        disabled_at=iso_or_none(webhook.disabled_at),
         disabled_reason=webhook.disabled_reason,
         previous_secret_expires_at=None if overlap is None or overlap <= now else iso(overlap),
         consecutive_failures=webhook.consecutive_failures,
@@ -346,7 +346,7 @@ def delivery_shape(delivery: Delivery) -> DeliveryOut:
         created_at=iso(time_of(delivery.event_id)),
         state=State(delivery.state),
         redelivery=delivery.redelivery,
-        next_attempt_at=None if next_at is None else iso(next_at),
+        next_attempt_at=iso_or_none(next_at),
         attempts=_attempts.decode(delivery.attempts),
     )
 
@@ -357,7 +357,7 @@ def replaced_webhook_shape(replaced: ReplacedWebhook, now: int) -> ReplacedWebho
     return ReplacedWebhookOut(
         **msgspec.structs.asdict(webhook_shape(replaced.webhook, now)),
         secret=replaced.secret,
-        missed_since=None if missed is None else iso(missed),
+        missed_since=iso_or_none(missed),
     )
 
 
@@ -368,7 +368,7 @@ def status_shape(found: EndpointReport) -> WebhookStatusOut:
         id=webhook.id,
         status=webhook.status,
         consecutive_failures=webhook.consecutive_failures,
-        missed_since=None if missed is None else iso(missed),
+        missed_since=iso_or_none(missed),
         last_test=None if found.last_test is None else delivery_shape(found.last_test),
         **msgspec.structs.asdict(figures_shape(webhook, found.figures)),
     )
@@ -379,7 +379,7 @@ def figures_shape(webhook: Webhook, figures: EndpointFigures) -> FiguresOut:
     next_at = figures.next_due_at if webhook.status is EndpointStatus.ENABLED else None
     rest = figures.latest - figures.delivered - figures.failed
     return FiguresOut(
-        next_attempt_at=None if next_at is None else iso(next_at),
+        next_attempt_at=iso_or_none(next_at),
         waiting=min(figures.waiting, COUNTED),
         more_waiting=figures.waiting > COUNTED,
         latest=LatestOut(figures.delivered, figures.failed, rest),
