@@ -50,26 +50,20 @@ class PrometheusRecorder:
 
     def __init__(self, place: int, registry: CollectorRegistry) -> None:
         values.ValueClass = _values_below(place)
-        counter = partial(Counter, registry=registry)
+        counter, histogram = partial(Counter, registry=registry), partial(Histogram, registry=registry)
         processes = Gauge(
             "pressroom_processes", "Processes that run.", ["version"], registry=registry, multiprocess_mode="livesum"
         )
         self._requests = counter("pressroom_requests", "Answered requests.", ["method", "route", "status"])
-        self._seconds = Histogram(
+        self._seconds = histogram(
             "pressroom_request_seconds",
             "Time from a request's head to the end of its answer.",
             ["method", "route"],
-            registry=registry,
             buckets=SECONDS,
         )
         verdicts = counter("pressroom_limiter_verdicts", "Verdicts of the rate limits.", ["what", "verdict"])
         self._verdicts = cache(verdicts.labels)  # to look labels up takes longer than to count
-        self._waits = Histogram(
-            "pressroom_pool_wait_seconds",
-            "Waits for a connection to PostgreSQL.",
-            registry=registry,
-            buckets=WAITS,
-        )
+        self._waits = histogram("pressroom_pool_wait_seconds", "Waits for a connection to PostgreSQL.", buckets=WAITS)
         self._round_trips = counter("pressroom_database_round_trips", "Statements sent to PostgreSQL.")
         self._deliveries = counter("pressroom_deliveries", "Attempts to deliver, by what became of it.", ["outcome"])
         self._runs = counter("pressroom_job_runs", "Runs of jobs, by how they ended.", ["kind", "outcome"])

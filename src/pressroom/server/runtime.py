@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
@@ -27,7 +27,6 @@ from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.limits.guard import Limiter, rates_of
 from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
-from pressroom.domains.limits.models import Rates
 from pressroom.domains.limits.reserve import Reserve
 from pressroom.domains.mail.mailer import Mailer
 from pressroom.domains.media.actions import SIGNING, make_secret
@@ -148,15 +147,8 @@ async def open_runtime(
     """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
-    blobs, db, replica, (media_secret, body_secret, mail_secret, challenge_secret) = await _open_stores(
-        settings, clock, log
-    )
-    rates = rates_of(settings)
-    reserve = Reserve(settings.data_dir / RESERVE)
-    limiter = _open_limiter(rates, settings, clock, log) or MemoryLimiter(rates, db, clock, WRITTEN, reserve=reserve)
-    client = OutboundClient(policy, resolve=resolve, log=log)
+    blobs, db, replica, secrets = await _open_stores(settings, clock, log)
     sandbox, folder = Sandbox(lambda ended: _log_child(log, ended)), settings.data_dir / "processing"
-    processing = Processing(db, blobs, sandbox, folder)
     # A client of their own: names of strangers' pages that hang must not keep webhooks waiting.
     pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
     cards = Cards(db, pages, blobs, sandbox, clock, log, folder)
@@ -167,16 +159,16 @@ async def open_runtime(
         clock=clock,
         db=db,
         replica=replica,
-        outbound=client,
+        outbound=OutboundClient(policy, resolve=resolve, log=log),
         blobs=blobs,
         cards=cards,
-        processing=processing,
+        processing=Processing(db, blobs, sandbox, folder),
         sandbox=sandbox,
-        media_secret=media_secret,
-        body_secret=body_secret,
-        mail_secret=mail_secret,
-        challenge_secret=challenge_secret,
-        limiter=limiter,
+        media_secret=secrets.media,
+        body_secret=secrets.body,
+        mail_secret=secrets.mail,
+        challenge_secret=secrets.challenge,
+        limiter=_open_limiter(settings, db, clock, log),
         last_used=LastUsed(db),
         session_use=SessionUse(db),
         usage=KeyUsage(db),
@@ -208,8 +200,17 @@ def _recurring_work(runtime: Runtime) -> list[Every]:
     ]
 
 
-async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, list[str]]:
-    """Returns the stores, and the secrets that sign addresses of media, hash bodies, sign mails' links and challenges.
+class Secrets(NamedTuple):
+    """The secrets that the database keeps: they sign addresses of media, hash bodies, sign links and challenges."""
+
+    media: str
+    body: str
+    mail: str
+    challenge: str
+
+
+async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, Secrets]:
+    """Returns the stores and the secrets.
 
     Closes everything again when a later part cannot be opened.
     """
@@ -228,13 +229,14 @@ async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blob
         ]
         replica = await open_replica(settings, db, clock, log)
         opened.pop_all()
-        return blobs, db, replica, secrets
+        return blobs, db, replica, Secrets(*secrets)
 
 
-def _open_limiter(rates: Rates, settings: Settings, clock: Clock, log: Log) -> Limiter | None:
-    """Returns the limiter of several processes if they share a Redis."""
+def _open_limiter(settings: Settings, db: Database, clock: Clock, log: Log) -> Limiter:
+    """Returns the limiter: the one of several processes if they share a Redis."""
+    rates = rates_of(settings)
     if not settings.redis_url:
-        return None
+        return MemoryLimiter(rates, db, clock, WRITTEN, reserve=Reserve(settings.data_dir / RESERVE))
     from pressroom.domains.limits.redis import RedisLimiter  # a third of all modules of a server, and most need none
 
     shared = RedisLimiter(

@@ -39,25 +39,19 @@ async def render(
         request: The request that it answers.
         template: The template, which extends `app.html` or `base.html`.
         values: The template's variables. It also has those of `frame_of`, `query`, `done`, `now` and `form`.
-        form: The form on the page; the page gets the status of a form that was refused.
-        status: The status otherwise.
+        form: The form on the page. A refused form determines the status, otherwise `status` does.
         secret: The page shows a secret: it is never compressed.
         version: Of a part that is asked for again and again: what names the state that it shows. See `unchanged`.
         script: False for a page that people only read: it may load no script.
         policy: Another Content-Security-Policy than theirs.
     """
-    common: dict[str, object] = {
-        **(await frame_of(request, is_part=version is not None)),
-        "query": request.query,
-        "done": done_of(request.query),
-        "now": request.clock.now(),
-        "form": form,
-    }
+    frame = await frame_of(request, is_part=version is not None)
+    common = {"query": request.query, "done": done_of(request.query), "now": request.clock.now(), "form": form}
     code = form.status if form is not None and form.was_refused else status
     response = await page_in_slices(
         request.services.slices,
         template,
-        {**common, **values},
+        {**frame, **common, **values},
         code=code,
         media_from=request.services.blobs.origin,
         policy=policy or (APP_POLICY if script else POLICY),

@@ -111,12 +111,6 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
             place = await db.transact(part, account_id, place)
             await asyncio.sleep(PAUSE_SECONDS)
 
-    async def remove_files(account_id: str) -> None:
-        while media_ids := await db.read(media.list_ended, account_id, limit=BATCH):
-            # The files before their rows: a kill in between leaves rows, which name the files for the next try.
-            await blobs.delete(*(key for media_id in media_ids for key in every_key(media_id)))
-            await db.transact(media.delete_media, account_id, media_ids)
-
     async def work(job: Job, token: str) -> None:
         account_id = job.subject
         await db.transact(attempts.erase_sign_in, account_id)
@@ -126,7 +120,7 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
         await repeat(take_reactions_back, account_id)
         await walk(erase_posts, account_id, BEYOND)
         await walk(_clear_keys, account_id, "")
-        await remove_files(account_id)
+        await _remove_files(db, blobs, account_id)
         await db.transact(erase_export, account_id)
         await remove_copies(blobs, account_id)
         await repeat(_erase_endpoints, account_id)
@@ -136,6 +130,13 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
             raise Postpone("Something of the account is still to come.", wait)
 
     return Handler(DELETION_JOB, work, together=2, waits=WAITS)
+
+
+async def _remove_files(db: Database, blobs: Blobs, account_id: str) -> None:
+    while media_ids := await db.read(media.list_ended, account_id, limit=BATCH):
+        # The files before their rows: a kill in between leaves rows, which name the files for the next try.
+        await blobs.delete(*(key for media_id in media_ids for key in every_key(media_id)))
+        await db.transact(media.delete_media, account_id, media_ids)
 
 
 async def _clear_keys(tx: Tx, account_id: str, after: str) -> str | None:

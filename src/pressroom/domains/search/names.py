@@ -148,16 +148,13 @@ async def _walk(
     limit: int,
     first: Sequence[N] = (),
 ) -> FoundNames[N]:
-    """Returns the first names behind a place that are found, after those in `first`.
+    """Returns at most `limit` names behind the place `start` that are found, after the one in `first`, if any.
 
     Args:
         step: Reads the names behind a place.
         size: How many names a step reads, fewer at the end alone.
         is_open: Whether the reader may learn a name.
         is_found: Whether an open name is found.
-        start: The place.
-        limit: How many names to return at most.
-        first: Names at the top of the page, at most one.
     """
     found, began = list(first), time.perf_counter()
     behind, last, told = start, start, start

@@ -132,23 +132,7 @@ class Batch:
         is_test = delivery.event_type == EventType.WEBHOOK_TEST
         asked = retry_after(response.headers.get("retry-after", ""), now) if response and not succeeded else 0
         gone = response is not None and response.status == GONE
-        # A failure here, such as a full disk, would otherwise disable the endpoints of all accounts together.
-        tries = delivery.tries if ours else delivery.tries + 1
-        final = succeeded or is_test or gone or tries >= ATTEMPTS
-        state = State.DELIVERED if succeeded else State.FAILED if final else State.PENDING
-        due_at = now if final else now + self._pause() if ours else self._next_try(tries, asked, now)
-        outcome = DeliveryOutcome(
-            account_id=delivery.account_id,
-            webhook_id=delivery.webhook_id,
-            event_id=delivery.event_id,
-            state=state,
-            tries=tries,
-            attempts=with_attempt(delivery.attempts, attempt),
-            due_at=due_at,
-            finished_at=None if state is State.PENDING else now,
-            code=code_class(attempt.http_code),
-            took=None if ours else attempt.duration_ms,
-        )
+        outcome = self._outcome(delivery, attempt, now, asked, is_final=is_test or gone, ours=ours)
         took = time.monotonic() - self._under_way.pop(delivery.envelope_id)
         self._longest = self._longest if ours else max(self._longest or 0.0, took)
         if ours:
@@ -166,9 +150,30 @@ class Batch:
         self._unsaved.append(outcome)
         return None
 
-    def _next_try(self, tries: int, asked: int, now: int) -> int:
-        """Returns the time of the next try: after the scheduled wait, or the longer `asked` one of the receiver."""
-        return now + max(wait_after(tries, self._waits, self._jitter), asked)
+    def _outcome(
+        self, delivery: PendingDelivery, attempt: AttemptRecord, now: int, asked: int, *, is_final: bool, ours: bool
+    ) -> DeliveryOutcome:
+        """Returns the outcome of an attempt; the next try waits as scheduled, or the longer `asked` (milliseconds)."""
+        succeeded = attempt.status is AttemptStatus.SUCCEEDED
+        # A failure here, such as a full disk, would otherwise disable the endpoints of all accounts together.
+        tries = delivery.tries if ours else delivery.tries + 1
+        final = succeeded or is_final or tries >= ATTEMPTS
+        state = State.DELIVERED if succeeded else State.FAILED if final else State.PENDING
+        due_at = now
+        if not final:
+            due_at += self._pause() if ours else max(wait_after(tries, self._waits, self._jitter), asked)
+        return DeliveryOutcome(
+            account_id=delivery.account_id,
+            webhook_id=delivery.webhook_id,
+            event_id=delivery.event_id,
+            state=state,
+            tries=tries,
+            attempts=with_attempt(delivery.attempts, attempt),
+            due_at=due_at,
+            finished_at=None if state is State.PENDING else now,
+            code=code_class(attempt.http_code),
+            took=None if ours else attempt.duration_ms,
+        )
 
     def result(self, now: int) -> LeaseResult:
         """Returns the result of the batch, to be saved with the release of its lease."""

@@ -235,19 +235,35 @@ class Section:
 
     name: str
     query: Query[Any]
-    order: tuple[str, ...]
+    order: tuple[str, ...] = ("id",)
 
 
 _NAME: Final = "CASE WHEN a.suspended_at IS NULL THEN a.username END AS username"
-_NEXT: Final = "account_id = :account_id AND id > :after ORDER BY id LIMIT :limit"
 
 
-LIST_POSTS: Final = Query(
-    CopiedPost,
-    "SELECT id, type, content, visibility, commenters, location_name, latitude, longitude, hub_id, original_id,"
-    " preview_url AS link, likes, comments, shares, views, created_at, edited_at, key_id FROM posts"
-    f" WHERE deleted_at IS NULL AND {_NEXT}",
-)
+def _own(kind: type[msgspec.Struct], table: str, only: str = "TRUE", **renamed: str) -> Query[Any]:
+    """Returns the statement of the account's own rows in order of their ids.
+
+    The columns are the fields of `kind`; `renamed` has the column of a field with another name. `only` is a condition.
+    """
+    columns = (f"{renamed[name]} AS {name}" if name in renamed else name for name in kind.__struct_fields__)
+    return Query(
+        kind,
+        f"SELECT {', '.join(columns)} FROM {table}"
+        f" WHERE {only} AND account_id = :account_id AND id > :after ORDER BY id LIMIT :limit",
+    )
+
+
+def _people(table: str, other: str, own: str = "account_id", only: str = "TRUE") -> Query[CopiedFollow]:
+    """Returns the statement of the accounts in the column `other` that `table` relates to the account in `own`."""
+    return Query(
+        CopiedFollow,
+        f"SELECT t.{other} AS account_id, {_NAME}, t.created_at FROM {table} t JOIN accounts a ON a.id = t.{other}"
+        f" WHERE {only} AND t.{own} = :account_id AND t.{other} > :after ORDER BY t.{other} LIMIT :limit",
+    )
+
+
+LIST_POSTS: Final = _own(CopiedPost, "posts", "deleted_at IS NULL", link="preview_url")
 
 LIST_VERSIONS: Final = Query(
     CopiedVersion,
@@ -272,68 +288,22 @@ LIST_POLLS: Final = Query(
     " ORDER BY p.id, o.position LIMIT :limit",
 )
 
-LIST_CLIPS: Final = Query(
-    CopiedClip,
-    "SELECT id, caption, visibility, hub_id, created_at, edited_at, key_id FROM clips"
-    f" WHERE deleted_at IS NULL AND {_NEXT}",
-)
-
-LIST_DRAFTS: Final = Query(
-    CopiedDraft,
-    "SELECT id, state, fields, publish_at, refusal, post_id, needs_approval, created_at, updated_at, key_id FROM drafts"
-    f" WHERE {_NEXT}",
-)
-
-LIST_MEDIA: Final = Query(
-    CopiedMedia,
-    "SELECT id, owner_id AS belongs_to, kind, alt_text, status, size_bytes, created_at FROM media"
-    f" WHERE hidden_at IS NULL AND {_NEXT}",
-)
-
-LIST_COMMENTS: Final = Query(
-    CopiedComment,
-    "SELECT id, post_id, parent_id, content, media_type, media_url, created_at, edited_at, key_id FROM comments"
-    f" WHERE deleted_at IS NULL AND {_NEXT}",
-)
+LIST_CLIPS: Final = _own(CopiedClip, "clips", "deleted_at IS NULL")
+LIST_DRAFTS: Final = _own(CopiedDraft, "drafts")
+LIST_MEDIA: Final = _own(CopiedMedia, "media", "hidden_at IS NULL", belongs_to="owner_id")
+LIST_COMMENTS: Final = _own(CopiedComment, "comments", "deleted_at IS NULL")
 
 _REACTIONS: Final = "WHERE account_id = :account_id AND post_id > :after ORDER BY post_id LIMIT :limit"
 
 LIST_LIKES: Final = Query(CopiedReaction, f"SELECT post_id, created_at FROM likes {_REACTIONS}")
-
 LIST_SAVES: Final = Query(CopiedReaction, f"SELECT post_id, created_at FROM saves {_REACTIONS}")
-
 LIST_VOTES: Final = Query(CopiedVote, f"SELECT post_id, choices, created_at FROM poll_votes {_REACTIONS}")
 
-LIST_FOLLOWED: Final = Query(
-    CopiedFollow,
-    f"SELECT f.followed_id AS account_id, {_NAME}, f.created_at FROM follows f JOIN accounts a ON a.id = f.followed_id"
-    " WHERE f.account_id = :account_id AND f.followed_id > :after ORDER BY f.followed_id LIMIT :limit",
-)
-
-LIST_FOLLOWERS: Final = Query(
-    CopiedFollow,
-    f"SELECT f.account_id AS account_id, {_NAME}, f.created_at FROM follows f JOIN accounts a ON a.id = f.account_id"
-    " WHERE f.followed_id = :account_id AND f.account_id > :after ORDER BY f.account_id LIMIT :limit",
-)
-
-LIST_REQUESTS: Final = Query(
-    CopiedFollow,
-    f"SELECT r.followed_id AS account_id, {_NAME}, r.created_at FROM follow_requests r"
-    " JOIN accounts a ON a.id = r.followed_id"
-    " WHERE r.account_id = :account_id AND r.followed_id > :after ORDER BY r.followed_id LIMIT :limit",
-)
-
-LIST_BLOCKS: Final = Query(
-    CopiedFollow,
-    f"SELECT b.other_id AS account_id, {_NAME}, b.created_at FROM blocks b JOIN accounts a ON a.id = b.other_id"
-    " WHERE b.account_id = :account_id AND b.is_own AND b.other_id > :after ORDER BY b.other_id LIMIT :limit",
-)
-
-LIST_MUTES: Final = Query(
-    CopiedFollow,
-    f"SELECT m.muted_id AS account_id, {_NAME}, m.created_at FROM mutes m JOIN accounts a ON a.id = m.muted_id"
-    " WHERE m.account_id = :account_id AND m.muted_id > :after ORDER BY m.muted_id LIMIT :limit",
-)
+LIST_FOLLOWED: Final = _people("follows", "followed_id")
+LIST_FOLLOWERS: Final = _people("follows", "account_id", own="followed_id")
+LIST_REQUESTS: Final = _people("follow_requests", "followed_id")
+LIST_BLOCKS: Final = _people("blocks", "other_id", only="t.is_own")
+LIST_MUTES: Final = _people("mutes", "muted_id")
 
 LIST_FILTERS: Final = Query(
     CopiedFilter,
@@ -348,17 +318,8 @@ LIST_HUBS: Final = Query(
     " WHERE m.account_id = :account_id AND m.hub_id > :after ORDER BY m.hub_id LIMIT :limit",
 )
 
-LIST_KEYS: Final = Query(
-    CopiedKey,
-    "SELECT id, label, key_prefix, scopes, ip_allowlist, created_at, expires_at, last_used_at, revoked_at, revoked_by,"
-    f" reason, note FROM api_keys WHERE {_NEXT}",
-)
-
-LIST_ENDPOINTS: Final = Query(
-    CopiedEndpoint,
-    "SELECT id, key_id, url, label, events, created_at, paused_at, disabled_at, disabled_reason FROM webhooks"
-    f" WHERE removed_at IS NULL AND {_NEXT}",
-)
+LIST_KEYS: Final = _own(CopiedKey, "api_keys")
+LIST_ENDPOINTS: Final = _own(CopiedEndpoint, "webhooks", "removed_at IS NULL")
 
 LIST_NOTIFICATIONS: Final = Query(
     CopiedNotification,
@@ -374,33 +335,29 @@ LIST_SETTINGS: Final = Query(
     " ORDER BY type LIMIT :limit",
 )
 
-LIST_SESSIONS: Final = Query(
-    CopiedSession,
-    f"SELECT id, agent, address, created_at, renewed_at, expires_at FROM sessions WHERE {_NEXT}",
-)
-
-LIST_PASSKEYS: Final = Query(CopiedPasskey, f"SELECT id, name, created_at, used_at FROM passkeys WHERE {_NEXT}")
+LIST_SESSIONS: Final = _own(CopiedSession, "sessions")
+LIST_PASSKEYS: Final = _own(CopiedPasskey, "passkeys")
 
 # Where an admin acted from is the admin's, and that somebody reported the account is the reporter's.
 LIST_LOG: Final = Query(
     CopiedEntry,
     "SELECT id, kind, actor, at, times, CASE WHEN actor = 'self' THEN nullif(address, '') END AS address, detail"
-    f" FROM audit_entries WHERE kind <> 'report.dismissed' AND {_NEXT}",
+    " FROM audit_entries WHERE kind <> 'report.dismissed' AND account_id = :account_id AND id > :after"
+    " ORDER BY id LIMIT :limit",
 )
 
-BY_ID: Final = ("id",)
 BY_POST: Final = ("post_id",)
 BY_ACCOUNT: Final = ("account_id",)
 
 SECTIONS: Final = (
-    Section("posts", LIST_POSTS, BY_ID),
+    Section("posts", LIST_POSTS),
     Section("post_versions", LIST_VERSIONS, ("post_id", "id")),
     Section("audiences", LIST_AUDIENCES, ("post_id", "account_id")),
     Section("polls", LIST_POLLS, ("post_id", "position")),
-    Section("clips", LIST_CLIPS, BY_ID),
-    Section("drafts", LIST_DRAFTS, BY_ID),
-    Section("media", LIST_MEDIA, BY_ID),
-    Section("comments", LIST_COMMENTS, BY_ID),
+    Section("clips", LIST_CLIPS),
+    Section("drafts", LIST_DRAFTS),
+    Section("media", LIST_MEDIA),
+    Section("comments", LIST_COMMENTS),
     Section("likes", LIST_LIKES, BY_POST),
     Section("saves", LIST_SAVES, BY_POST),
     Section("votes", LIST_VOTES, BY_POST),
@@ -410,14 +367,14 @@ SECTIONS: Final = (
     Section("blocks", LIST_BLOCKS, BY_ACCOUNT),
     Section("mutes", LIST_MUTES, BY_ACCOUNT),
     Section("filters", LIST_FILTERS, ("text",)),
-    Section("hubs", LIST_HUBS, BY_ID),
-    Section("api_keys", LIST_KEYS, BY_ID),
-    Section("endpoints", LIST_ENDPOINTS, BY_ID),
-    Section("notifications", LIST_NOTIFICATIONS, BY_ID),
+    Section("hubs", LIST_HUBS),
+    Section("api_keys", LIST_KEYS),
+    Section("endpoints", LIST_ENDPOINTS),
+    Section("notifications", LIST_NOTIFICATIONS),
     Section("notification_settings", LIST_SETTINGS, ("type",)),
-    Section("sessions", LIST_SESSIONS, BY_ID),
-    Section("passkeys", LIST_PASSKEYS, BY_ID),
-    Section("log", LIST_LOG, BY_ID),
+    Section("sessions", LIST_SESSIONS),
+    Section("passkeys", LIST_PASSKEYS),
+    Section("log", LIST_LOG),
 )
 
 
