@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pressroom.domains.notifications.models import NotificationType
-from pressroom.domains.sign_in.codes import LONGEST_CODE
+from pressroom.domains.sign_in.two_factor import LONGEST_CODE
 from tests.api.bad_endpoints import EDITED_EVENTS, REDELIVERY, WEBHOOK
 from tests.api.bad_values import (
     FORMAT,

@@ -13,9 +13,8 @@ import pytest
 from pressroom.clock import DAY, HOUR
 from pressroom.db import Database, Query
 from pressroom.domains.media.queries import TAKE_STORAGE, delete_stored
-from pressroom.domains.personal_data import export_job
-from pressroom.domains.personal_data.archive import write_archive
-from pressroom.domains.personal_data.export_job import purge_exports
+from pressroom.domains.personal_data import archive
+from pressroom.domains.personal_data.archive import purge_exports, write_archive
 from pressroom.domains.personal_data.models import folder_of
 from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.personal_data.queries.copied import SECTIONS
@@ -235,11 +234,11 @@ def test_one_that_does_not_fit_the_disk_fails_and_is_asked_for_again(
 ) -> None:
     alice, admin = actor(), actor().become_admin()
     with monkeypatch.context() as full:
-        full.setattr(export_job, "SPARE", 1 << 60)
+        full.setattr(archive, "SPARE", 1 << 60)
         body_of(alice.web.post(ROUTE), 202)
         alice.server.do_jobs()
         assert body_of(alice.web.get(ROUTE))["state"] == "pending"
-        for wait in export_job.WAITS:
+        for wait in archive.WAITS:
             alice.server.clock.advance(wait)
             alice.server.do_jobs()
     for each in (alice, admin):
@@ -255,7 +254,7 @@ def test_one_that_does_not_fit_the_disk_fails_and_is_asked_for_again(
 
 
 def test_copy_of_an_account_larger_than_the_free_disk_waits(actor: MakeActor) -> None:
-    alice, wait = actor(), export_job.WAITS[0]
+    alice, wait = actor(), archive.WAITS[0]
     stored = {"account_id": alice.account.id, "size": 1 << 60, "limit": 1 << 61}
     alice.server.run(alice.server.runtime.db.transact(lambda tx: tx.one(TAKE_STORAGE, **stored)))
     body_of(alice.web.post(ROUTE), 202)

@@ -11,8 +11,8 @@ from pressroom.clock import MINUTE
 from pressroom.db import Query
 from pressroom.domains.moderation.actions import delete_account, suspend_account
 from pressroom.domains.sign_in.authenticators import decode, encode, site_of
-from pressroom.domains.sign_in.codes import STEP
 from pressroom.domains.sign_in.passkeys import MOST
+from pressroom.domains.sign_in.two_factor import STEP
 from tests.api.people import PASSWORD, Person, new_address, token_of
 from tests.harness.authenticator import PRESENT, Authenticator
 from tests.harness.local import LocalServer

@@ -10,7 +10,7 @@ import pytest
 from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.accounts.reserved_usernames import RESERVED_USERNAMES
 from pressroom.domains.sign_in.sessions import begin_session
-from pressroom.domains.sign_up.first_account import issue_token
+from pressroom.domains.sign_up.actions import issue_token
 from pressroom.server.routes import ROUTES
 from tests.api.actors import nobody
 from tests.api.conftest import MakeActor, one_engine

@@ -11,7 +11,7 @@ from pyotp.totp import TOTP
 from pressroom.clock import MINUTE
 from pressroom.db import Query
 from pressroom.domains.moderation.actions import delete_account, suspend_account
-from pressroom.domains.sign_in.codes import STEP
+from pressroom.domains.sign_in.two_factor import STEP
 from tests.api.actors import nobody
 from tests.api.people import PASSWORD, Person, next_number, token_of
 from tests.harness.local import LocalServer

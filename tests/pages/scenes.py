@@ -11,10 +11,10 @@ from pressroom.db import Command, Tx
 from pressroom.domains.explore.picking import Picker
 from pressroom.domains.moderation.actions import set_admin
 from pressroom.domains.notifications.unsubscribing import make_token
-from pressroom.domains.sign_in.codes import STEP
 from pressroom.domains.sign_in.links import request_reset
 from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.domains.sign_in.tokens import Purpose, issue_token
+from pressroom.domains.sign_in.two_factor import STEP
 from pressroom.ids import LATEST
 from pressroom.jobs import queue
 from tests.api.actors import Json, body_of, new_client

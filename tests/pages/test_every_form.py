@@ -16,7 +16,7 @@ from pressroom.db import Command
 from pressroom.domains.accounts.models import folded
 from pressroom.domains.audit.models import UNKNOWN
 from pressroom.domains.notifications.unsubscribing import make_token
-from pressroom.domains.sign_in import codes, two_factor
+from pressroom.domains.sign_in import two_factor
 from pressroom.domains.sign_in.authenticators import NewCredential
 from pressroom.domains.sign_in.cookies import CODE_COOKIE
 from pressroom.domains.sign_in.passkeys import add_passkey
@@ -111,9 +111,9 @@ class Stage:
 
     def _begin_two_factor(self, who: Actor) -> str:
         """Begins to set two-factor sign-in up; the code that turns it on."""
-        secret = codes.new_secret()
+        secret = two_factor.new_secret()
         self.server.run(self.server.runtime.db.transact(two_factor.begin, who.account.id, secret))
-        return TOTP(secret).generate_otp(self.server.clock.now() // codes.STEP)
+        return TOTP(secret).generate_otp(self.server.clock.now() // two_factor.STEP)
 
     def _endpoint(self, path: str) -> dict[str, str]:
         body = {"url": HOOK, "events": list(CHOOSABLE)}

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from pressroom.clock import MINUTE
 from pressroom.domains.moderation.actions import suspend_account
-from pressroom.domains.sign_in.codes import STEP
+from pressroom.domains.sign_in.two_factor import STEP
 from tests.api.actors import Actor, body_of
 from tests.api.people import PASSWORD, Person
 from tests.harness.axe import Inspection, needs_axe

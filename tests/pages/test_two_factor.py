@@ -10,7 +10,7 @@ from pyotp.totp import TOTP
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom.clock import MINUTE
-from pressroom.domains.sign_in.codes import STEP
+from pressroom.domains.sign_in.two_factor import STEP
 from tests.api.actors import body_of
 from tests.api.people import PASSWORD, Person
 from tests.harness.local import LocalServer

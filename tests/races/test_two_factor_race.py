@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from pyotp.totp import TOTP
 
-from pressroom.domains.sign_in.codes import STEP
+from pressroom.domains.sign_in.two_factor import STEP
 from tests.conftest import database_settings
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess

@@ -4,7 +4,7 @@ import pytest
 
 from pressroom.errors import SettingError
 from pressroom.settings import Settings
-from pressroom.settings.redis_address import RedisKind, parse_redis
+from pressroom.settings.addresses import RedisKind, parse_redis
 
 
 def test_a_redis_alone() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND, iso
 from pressroom.db import Query
-from pressroom.domains.webhooks.actions.statistics import purge_statistics
+from pressroom.domains.webhooks.actions.retention import purge_statistics
 from pressroom.domains.webhooks.models import CHOOSABLE
 from pressroom.receivers.verification import verify
 from tests.api.actors import Actor, Json, body_of, rows

@@ -16,17 +16,19 @@ from pressroom import __version__
 from pressroom.cli.accounts import account
 from pressroom.cli.console import errors, plain
 from pressroom.cli.keys import key
-from pressroom.cli.operations import job, stats, webhook
-from pressroom.cli.serving import listen_command, serve, worker
-from pressroom.cli.upkeep import (
+from pressroom.cli.operations import (
     backup_command,
     config_command,
     doctor,
+    job,
     migrate_command,
     openapi,
     restore_command,
+    stats,
     transfer_command,
+    webhook,
 )
+from pressroom.cli.serving import listen_command, serve, worker
 from pressroom.errors import Invalid, PressroomError
 from pressroom.operations.permissions import UMASK
 from pressroom.settings.files import CONFIG

@@ -1,10 +1,12 @@
-"""The operator's commands on the installation: what there is, jobs, endpoints."""
+"""The operator's commands on an installation: figures, jobs, endpoints, migration, backup, checks, OpenAPI document."""
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.console import errors, wide, with_database
+from pressroom.cli.console import current_settings, errors, own_settings, plain, run, visible, wide, with_database
 
 if TYPE_CHECKING:
     import msgspec
@@ -86,3 +88,129 @@ def _print_json(found: "msgspec.Struct") -> None:
     import msgspec
 
     click.echo(msgspec.json.encode(found))
+
+
+@click.command("migrate")
+def migrate_command() -> None:
+    """Bring the database's schema up to date."""
+    from pressroom.clock import SystemClock
+    from pressroom.db.migrate import check_migrated, migrate
+    from pressroom.db.schema import check_not_cut_off, check_schema
+    from pressroom.server.database import open_to_migrate
+    from pressroom.server.sole_counter import alone_on_file
+
+    settings = own_settings()
+
+    async def bring_up_to_date() -> None:
+        db = await open_to_migrate(settings, SystemClock())
+        try:
+            await check_not_cut_off(db)
+            applied = await migrate(db)
+            await check_migrated(db)
+            await check_schema(db)
+        finally:
+            await db.close()
+        for migration in applied:
+            click.echo(f"applied {migration.version:04d} {migration.name}")
+        click.echo("The database is up to date.")
+
+    with alone_on_file(settings, served="{file} is being served: stop that server, which migrates when it starts."):
+        run(bring_up_to_date())
+
+
+@click.command("backup")
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder that is empty or not there yet.")
+def backup_command(to: Path) -> None:
+    """Copy the database and media of an installation on SQLite, also while it serves."""
+    from pressroom.operations.backup import back_up
+
+    manifest = run(back_up(own_settings(), to))
+    for key in manifest.missing:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
+    for name in manifest.skipped:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a regular file and was skipped')}")
+    click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
+
+
+@click.command("restore")
+@click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="A folder that backup filled.")
+def restore_command(source: Path) -> None:
+    """Put a backup into PRESSROOM_DATA_DIR, which must be empty."""
+    from pressroom.operations.restore import restore
+
+    manifest = restore(own_settings(), source)
+    click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
+
+
+@click.command("transfer")
+@click.option("--from", "source", required=True, metavar="URL", help="The database to move: sqlite:///FILE.")
+@click.option(
+    "--to", "target", metavar="URL", help="The database to fill: postgresql://…; PRESSROOM_DATABASE_URL unless given."
+)
+@click.option(
+    "--blobs-from", metavar="URL", help="Its media, file:///FOLDER, to copy; unset: PRESSROOM_BLOBS_URL has them."
+)
+def transfer_command(source: str, target: str | None, blobs_from: str | None) -> None:
+    """Move an installation from SQLite into an empty, migrated PostgreSQL; again, if cut off, to go on."""
+    from pressroom.operations.transfer.moving import transfer
+
+    # A database that is named here is reached by no other way than this.
+    named = {f"PRESSROOM_DATABASE_{each}": target for each in ("URL", "DIRECT_URL")} if target is not None else None
+    moved = run(transfer(own_settings(named), source, blobs_from))
+    if moved is None:
+        click.echo("The transfer has ended before; nothing is left to do.")
+        return
+    for key in moved.missing:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
+    for name in moved.skipped:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a file of the store and was skipped')}")
+    for table in moved.tables:
+        click.echo(f"{table.name:<20} {table.rows:>12,} rows  SHA-256 {table.sha256}")
+    rows = sum(table.rows for table in moved.tables)
+    click.echo(f"Transferred {rows:,} rows and {moved.files:,} files; both sides are equal.")
+
+
+@click.command("config")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def config_command(as_json: bool) -> None:
+    """Show each setting with its value, without secrets, and where it is from."""
+    import msgspec
+    from rich.markup import escape
+    from rich.table import Table
+
+    from pressroom.settings.shown import HIDDEN, shown_settings, shown_variables
+
+    settings = current_settings()
+    rows = [(each.name, each.value, each.source) for each in shown_settings(settings)]
+    rows += [(name, HIDDEN, source) for name, source in shown_variables(settings)]
+    if as_json:
+        click.echo(msgspec.json.encode([dict(zip(("name", "value", "source"), row, strict=True)) for row in rows]))
+        return
+    shown = Table("setting", "value", "from", box=None)
+    for row in rows:
+        shown.add_row(*(escape(visible(each)) for each in row))
+    wide().print(shown)
+
+
+@click.command()
+@click.option("--keys", "keyed", is_flag=True, help="Only the operations that take a key.")
+def openapi(keyed: bool) -> None:
+    """Print the OpenAPI document."""
+    from pressroom.server.routes import openapi_document
+
+    click.echo(openapi_document(current_settings(), keyed=keyed))
+
+
+@click.command()
+def doctor() -> None:
+    """Check settings, database, disk and clock; exit 1 if something is wrong."""
+    from rich.console import Console
+
+    from pressroom.operations.doctor import examine
+
+    out = Console(highlight=False, soft_wrap=True)
+    findings = run(examine(own_settings()))
+    for finding in findings:
+        mark = "[green]ok[/]  " if finding.good else "[bold red]bad[/] "
+        out.print(f"{mark} {finding.subject:<10} {plain(finding.says)}")
+    sys.exit(0 if all(finding.good for finding in findings) else 1)

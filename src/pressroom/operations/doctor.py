@@ -8,6 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import DAY, SECOND, SystemClock, iso
@@ -25,7 +28,6 @@ from pressroom.domains.media.confinement import check_confinement, find_confinem
 from pressroom.errors import PressroomError, SettingError, Unavailable
 from pressroom.jobs import queue
 from pressroom.operations.permissions import find_problems
-from pressroom.operations.running_server import find_server
 from pressroom.operations.transfer.marks import check_target
 from pressroom.outbound import policy_of
 from pressroom.server.clock_watch import SKEW
@@ -33,14 +35,61 @@ from pressroom.server.database import check_exists, check_files, open_database, 
 from pressroom.server.serve import check_port_is_free
 from pressroom.settings import Settings
 
+ANSWER_SECONDS: Final = 2.0
+"""Seconds that an answer may take."""
+
+ANSWER_BYTES: Final = 4_096
+"""Bytes of an answer that are read."""
+
 LITTLE_SPACE: Final = 256 * 1024 * 1024
 MAKE_PARTITIONS: Final = "Run pressroom migrate; the log of the clean-up says why no server made them."
 STORE_SECONDS: Final = 20.0
 WORKING_FOLDERS: Final = ("incoming", "processing")
 MISSING: Final = "The first serve creates it; if it existed, it was moved, or its disk is not mounted."
-
 INTEGRITY: Final = Query(str, "PRAGMA quick_check(1)")
 SERVER_TIME: Final = Query(int, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """The answer of `/readyz`, in its fields for an operator; both are empty when nothing is wrong.
+
+    Attributes:
+        warning: A fault despite which requests are served.
+        message: Why none are served.
+    """
+
+    warning: str = ""
+    message: str = ""
+
+
+class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer of `/healthz`, by which a Pressroom is known."""
+
+    status: str
+    version: str
+
+
+async def find_server(settings: Settings) -> Readiness | None:
+    """Returns the report of the Pressroom on this port about itself; None when none answers there."""
+    try:
+        msgspec.json.decode(await _read(settings, "/healthz"), type=Health)
+        return msgspec.json.decode(await _read(settings, "/readyz"), type=Readiness)
+    except (OSError, TimeoutError, msgspec.DecodeError, UnicodeError):
+        return None
+
+
+async def _read(settings: Settings, path: str) -> bytes:
+    """Returns the body of an answer. Raises OSError or TimeoutError."""
+    # An address to listen on is none to connect to.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+    async with asyncio.timeout(ANSWER_SECONDS):
+        reader, writer = await asyncio.open_connection(host, settings.port)
+        try:
+            writer.write(f"GET {path} HTTP/1.0\r\nHost: {urlsplit(settings.base_url).netloc}\r\n\r\n".encode())
+            answer = await reader.read(ANSWER_BYTES)
+        finally:
+            writer.close()
+    return answer.partition(b"\r\n\r\n")[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from pressroom.domains.sign_in.queries import sessions
 from pressroom.domains.sign_in.queries.tokens import purge_tokens
 from pressroom.domains.sign_up import invitations
 from pressroom.domains.webhooks.actions import retention as webhooks
-from pressroom.domains.webhooks.actions import statistics
 from pressroom.jobs import queue
 from pressroom.jobs.sweeps import Batch
 from pressroom.logs import Log
@@ -46,7 +45,7 @@ PURGES: Final[tuple[tuple[str, Batch], ...]] = (
     ("events", webhooks.purge_events),
     ("endpoints of expired keys", webhooks.close_expired),
     ("ended endpoints", webhooks.sweep_endpoints),
-    ("statistics of endpoints of last month", statistics.purge_statistics),
+    ("statistics of endpoints of last month", webhooks.purge_statistics),
 )
 """Every rule about rows, by its name in the log."""
 

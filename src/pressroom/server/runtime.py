@@ -35,15 +35,15 @@ from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import ChildExit, Sandbox
 from pressroom.domains.notifications.actions import queue_mails
 from pressroom.domains.notifications.unsubscribing import SIGNING as UNSUBSCRIBING
+from pressroom.domains.personal_data.archive import export_handler, purge_exports
 from pressroom.domains.personal_data.deletion import deletion_handler
-from pressroom.domains.personal_data.export_job import export_handler, purge_exports
 from pressroom.domains.posts.jobs import tag_handler
 from pressroom.domains.posts.queries.writing import DELETIONS_BY_KEY, EDITS_BY_KEY, POSTS_BY_KEY, POSTS_SIGNED_IN
 from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.domains.reports.jobs import decision_handler, reporters_handler
 from pressroom.domains.search import jobs as search
-from pressroom.domains.sign_in.challenges import SIGNING as PASSKEYS
+from pressroom.domains.sign_in.authenticators import SIGNING as PASSKEYS
 from pressroom.domains.sign_in.jobs import mail_handlers
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.sessions import SessionUse
@@ -59,7 +59,7 @@ from pressroom.outbound.lookups import Resolve
 from pressroom.server.clock_watch import ClockWatch, start_clock
 from pressroom.server.database import check_to_serve, open_database, open_replica
 from pressroom.settings import RESERVE, Settings
-from pressroom.settings.redis_address import parse_redis
+from pressroom.settings.addresses import parse_redis
 from pressroom.settings.values import WhenAway
 from pressroom.threads import run_apart
 

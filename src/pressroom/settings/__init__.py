@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar, overload
 
 from pressroom.errors import SettingError
-from pressroom.settings.mail_server import read_mail_server, read_mailbox
+from pressroom.settings.addresses import read_mail_server, read_mailbox
 from pressroom.settings.values import (
     Pooler,
     mail_domain,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from pressroom.settings.redis_address import parse_redis
+from pressroom.settings.addresses import parse_redis
 from pressroom.text import username_shape
 
 RETRIES: Final = 4

@@ -3,7 +3,7 @@
 import pytest
 
 from pressroom.domains.mail.messages import Mail, compose, write_mail
-from pressroom.settings.mail_server import Mailbox
+from pressroom.settings.addresses import Mailbox
 
 SENDER = Mailbox("press@news.example", "The Press")
 NOW = 1_800_000_000_000

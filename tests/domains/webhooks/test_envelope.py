@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.domains.events.envelope import envelope
+from pressroom.domains.events.models import envelope
 from pressroom.domains.webhooks.envelope import new_envelope_id
 from pressroom.ids import first_id, new_id
 

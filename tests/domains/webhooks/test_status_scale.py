@@ -12,8 +12,7 @@ from pressroom.domains.accounts.actions import NewAccount, create_account
 from pressroom.domains.events.models import EventType
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import NewKey, Scope
-from pressroom.domains.webhooks.actions.endpoints import add_webhook, get_status, list_statuses
-from pressroom.domains.webhooks.actions.statistics import get_statistics
+from pressroom.domains.webhooks.actions.endpoints import add_webhook, get_statistics, get_status, list_statuses
 from pressroom.domains.webhooks.models import COUNTED, NewWebhook
 from pressroom.domains.webhooks.queries.statistics import COUNTS
 from tests.harness.plans import KINDS, Asked, Cost, Engine, Noting, opened_for_plans

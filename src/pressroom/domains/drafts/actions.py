@@ -1,6 +1,7 @@
-"""Writing, scheduling and publishing drafts. Each action takes an open transaction first.
+"""Writing, scheduling and publishing drafts, by the API or from a compose box.
 
-Every one that writes locks the drafts of the account first, so that a version, a count and a state hold until it ends.
+Each action takes an open transaction first. Every one that writes locks the drafts of the account first, so that a
+version, a count and a state hold until it ends.
 """
 
 from collections.abc import Sequence
@@ -293,3 +294,29 @@ def _check_publisher(caller: Caller, view: DraftView) -> None:
 def _check(found: list[FieldError]) -> None:
     if found:
         raise Unprocessable(found)
+
+
+class Composed(msgspec.Struct):
+    """The content of a compose box: the draft and version that it was opened with, if any, and new files."""
+
+    draft_id: str | None
+    version: int | None
+    changes: DraftChanges
+    files: Sequence[NewMedia] = ()
+
+
+async def save_composed(tx: Tx, caller: Caller, composed: Composed, allowance: Allowance) -> DraftView:
+    """Stores the content as a new draft, or as the next version of its draft. Raises what those actions raise."""
+    if composed.draft_id is None:
+        view = await create_draft(tx, caller, composed.changes)
+    else:
+        view = await edit_draft(tx, caller, composed.draft_id, composed.version or 0, composed.changes)
+    if composed.files:
+        view = await add_files(tx, caller, view.draft.id, composed.files, allowance)
+    return view
+
+
+async def publish_box(tx: Tx, caller: Caller, composed: Composed, allowance: Allowance) -> DraftView:
+    """Stores the content in its draft and publishes that. Raises what those actions raise; then nothing is changed."""
+    view = await save_composed(tx, caller, composed, allowance)
+    return await publish_draft(tx, caller, view.draft.id, None, allowance)

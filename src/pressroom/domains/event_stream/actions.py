@@ -7,8 +7,7 @@ from pressroom.clock import DAY
 from pressroom.db import Tx
 from pressroom.domains.event_stream.cursors import Cursor
 from pressroom.domains.events import queries
-from pressroom.domains.events.envelope import envelope, envelope_id_of
-from pressroom.domains.events.models import EventType
+from pressroom.domains.events.models import EventType, envelope, envelope_id_of
 from pressroom.domains.events.queries import NumberedEvent
 from pressroom.domains.keys.models import KeyStatus
 from pressroom.domains.keys.queries import find_key

@@ -8,9 +8,8 @@ import msgspec
 
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.drafts import composing
-from pressroom.domains.drafts.actions import get_draft
-from pressroom.domains.drafts.composing import Composed
+from pressroom.domains.drafts import actions
+from pressroom.domains.drafts.actions import Composed, get_draft
 from pressroom.domains.drafts.forms import DRAFT_FIELDS, DRAFT_FILES, ComposeDraft, ScheduleComposed
 from pressroom.domains.drafts.models import DraftChanges, DraftState, DraftView
 from pressroom.domains.drafts.schemas import DraftOut, draft_shape
@@ -125,7 +124,7 @@ async def keep(
 ) -> Response:
     """Saves the box in its draft, and publishes that or not; then leads to `path` with the notice `done`."""
     if await request.once.stored() is None:
-        action = composing.publish_composed if publishes else composing.save_composed
+        action = actions.publish_box if publishes else actions.save_composed
         async with staged_uploads(request, body.alt_text or []) as staged:
             composed = Composed(body.draft, body.version, changes, staged.files)
             staged.answered(

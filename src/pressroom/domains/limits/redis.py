@@ -14,7 +14,7 @@ from pressroom.domains.limits.models import Left, Rates, Verdict
 from pressroom.domains.limits.redis_connection import open_redis
 from pressroom.domains.limits.redis_script import RedisScript
 from pressroom.errors import Unavailable
-from pressroom.settings.redis_address import RedisKind, parse_redis
+from pressroom.settings.addresses import RedisKind, parse_redis
 
 AT_ONCE: Final = 64
 """Calls under way; more wait, and fail when their time is over."""

@@ -8,7 +8,7 @@ from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 
-from pressroom.settings.redis_address import RedisAddress, RedisKind
+from pressroom.settings.addresses import RedisAddress, RedisKind
 
 CONNECTIONS = 1_000
 """More than ever are open: the caller bounds how many calls run at once."""

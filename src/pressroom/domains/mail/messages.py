@@ -13,7 +13,7 @@ import jinja2
 import msgspec
 
 from pressroom.clock import SECOND
-from pressroom.settings.mail_server import Mailbox
+from pressroom.settings.addresses import Mailbox
 
 
 class Mail(msgspec.Struct, frozen=True):

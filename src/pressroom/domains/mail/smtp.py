@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pressroom.errors import Unavailable
 from pressroom.jobs.worker import GiveUp, TryAgain
-from pressroom.settings.mail_server import MailServer
+from pressroom.settings.addresses import MailServer
 
 if TYPE_CHECKING:
     import aiosmtplib

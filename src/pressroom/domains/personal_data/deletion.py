@@ -27,7 +27,7 @@ from pressroom.domains.media import queries as media
 from pressroom.domains.media.models import every_key
 from pressroom.domains.moderation.models import DELETION_JOB
 from pressroom.domains.notifications.queries import erase_notifications
-from pressroom.domains.personal_data.export_job import remove_copies
+from pressroom.domains.personal_data.archive import remove_copies
 from pressroom.domains.personal_data.queries import erase_export
 from pressroom.domains.posts.actions.edit import erase_posts
 from pressroom.domains.posts.actions.react import take_reactions_back

@@ -1,21 +1,38 @@
-"""Verification of what authenticators answer, by the library webauthn (docs/sign-in.md#passkeys). Knows no database.
+"""Challenges to authenticators, and the verification of their answers (docs/sign-in.md#passkeys). Knows no database.
 
-The library is imported when it is needed, in the thread that verifies: it takes a fifth of a second.
+A challenge names its end, and is signed with its purpose and with the browser or session that asked, so that none is
+stored before it was answered. The library webauthn is imported when it is needed, in the thread that verifies: it takes
+a fifth of a second.
 """
 
 import binascii
+import hashlib
+import hmac
 import ipaddress
 import json
+import secrets
+import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 
+from pressroom.clock import MINUTE
 from pressroom.domains.sign_in.queries.passkeys import Passkey
 
 ALGORITHMS: Final = (-8, -7, -257)
 """The signatures that are accepted, by their COSE numbers: EdDSA, ES256, RS256."""
+
+LIFE: Final = 5 * MINUTE
+"""How long a challenge may be answered, in milliseconds."""
+
+SIGNING: Final = "passkey challenges"
+"""The name of the server's secret that signs them."""
+
+_RANDOM: Final = 16
+_BODY: Final = struct.calcsize(">Q") + _RANDOM
 
 
 class Refused(Exception):
@@ -118,3 +135,30 @@ def decode(text: str) -> bytes:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except binascii.Error as error:
         raise ValueError("not base64url") from error
+
+
+class Ceremony(StrEnum):
+    """What a challenge is for."""
+
+    ADD = "add"
+    SIGN_IN = "sign in"
+    CONFIRM = "confirm"
+
+
+def new_challenge(secret: str, ceremony: Ceremony, holder: str, now: int) -> bytes:
+    """Returns a challenge for the browser or session that holds the token `holder`; `now` is in milliseconds."""
+    body = struct.pack(">Q", now + LIFE) + secrets.token_bytes(_RANDOM)
+    return body + _signature(secret, ceremony, holder, body)
+
+
+def is_valid(challenge: bytes, secret: str, ceremony: Ceremony, holder: str, now: int) -> bool:
+    """Returns whether this server made the challenge for this ceremony and holder, and it has not ended."""
+    body, signature = challenge[:_BODY], challenge[_BODY:]
+    if len(body) != _BODY or not hmac.compare_digest(signature, _signature(secret, ceremony, holder, body)):
+        return False
+    return int.from_bytes(body[: struct.calcsize(">Q")]) > now
+
+
+def _signature(secret: str, ceremony: Ceremony, holder: str, body: bytes) -> bytes:
+    text = f"{ceremony} {hashlib.sha256(holder.encode()).hexdigest()} ".encode()
+    return hmac.digest(secret.encode(), text + body, hashlib.sha256)

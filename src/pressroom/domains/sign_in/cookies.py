@@ -2,7 +2,7 @@
 
 from pressroom.clock import SECOND
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.sign_in.challenges import LIFE
+from pressroom.domains.sign_in.authenticators import LIFE
 from pressroom.domains.sign_in.sessions import SESSION_LIFE
 from pressroom.domains.sign_in.tokens import Purpose
 from pressroom.web.request import Request

@@ -8,7 +8,6 @@ from msgspec import Meta
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.sign_in import attempts, sessions
 from pressroom.domains.sign_in.authenticators import site_of
-from pressroom.domains.sign_in.codes import LONGEST_CODE
 from pressroom.domains.sign_in.confirmation import confirm, show_question
 from pressroom.domains.sign_in.cookies import CODE_COOKIE, set_code_cookie, set_session_cookie
 from pressroom.domains.sign_in.schemas import Confirmation, SignIn
@@ -22,6 +21,7 @@ from pressroom.domains.sign_in.signing_in import (
     source_of,
 )
 from pressroom.domains.sign_in.tokens import Purpose, find_token
+from pressroom.domains.sign_in.two_factor import LONGEST_CODE
 from pressroom.errors import AccountSuspended, WrongCredentials
 from pressroom.settings.values import Signup
 from pressroom.web.access import Page, Visitor

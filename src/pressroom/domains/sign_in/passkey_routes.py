@@ -12,15 +12,17 @@ from pressroom.domains.accounts.schemas import AccountOut, MessageOut
 from pressroom.domains.sign_in import attempts, passkeys
 from pressroom.domains.sign_in.attempts import SignInAttempt
 from pressroom.domains.sign_in.authenticators import (
+    Ceremony,
     Refused,
     Site,
     challenge_in,
     decode,
+    is_valid,
+    new_challenge,
     site_of,
     verify_new,
     verify_use,
 )
-from pressroom.domains.sign_in.challenges import Ceremony, is_valid, new_challenge
 from pressroom.domains.sign_in.cookies import PASSKEY_COOKIE, PASSKEY_PATH, set_passkey_cookie
 from pressroom.domains.sign_in.passkey_schemas import (
     AddPasskey,

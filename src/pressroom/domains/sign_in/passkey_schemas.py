@@ -9,8 +9,7 @@ from msgspec import Meta
 
 from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts.models import Account
-from pressroom.domains.sign_in.authenticators import ALGORITHMS, Site, encode
-from pressroom.domains.sign_in.challenges import LIFE
+from pressroom.domains.sign_in.authenticators import ALGORITHMS, LIFE, Site, encode
 from pressroom.domains.sign_in.queries.passkeys import Passkey
 from pressroom.errors import Code, FieldError
 from pressroom.text import name_errors

@@ -10,8 +10,8 @@ from pressroom.clock import iso
 from pressroom.domains.accounts.models import Session, email_errors
 from pressroom.domains.accounts.schemas import Email, Password
 from pressroom.domains.audit.models import Actor, Entry, Kind
-from pressroom.domains.sign_in.agents import name_of_agent
-from pressroom.domains.sign_in.codes import LONGEST_CODE
+from pressroom.domains.sign_in.sessions import name_of_agent
+from pressroom.domains.sign_in.two_factor import LONGEST_CODE
 from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import Id, Time, some_given

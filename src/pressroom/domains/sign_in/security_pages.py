@@ -1,4 +1,4 @@
-"""The pages of password, e-mail address, sessions, two-factor sign-in and log (docs/web-app.md#account)."""
+"""The pages of password, e-mail address, sessions, two-factor sign-in, passkeys and log (docs/web-app.md#account)."""
 
 import io
 from typing import Final
@@ -8,7 +8,7 @@ import msgspec
 from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller, Session
 from pressroom.domains.audit.queries import list_entries
-from pressroom.domains.sign_in import attempts, codes, sessions, two_factor
+from pressroom.domains.sign_in import attempts, passkeys, sessions, two_factor
 from pressroom.domains.sign_in.authenticators import site_of
 from pressroom.domains.sign_in.queries.passkeys import Passkey, list_passkeys
 from pressroom.domains.sign_in.queries.sessions import list_sessions
@@ -24,6 +24,7 @@ from pressroom.domains.sign_in.schemas import (
 )
 from pressroom.domains.sign_in.security_routes import host_of, prove, set_new_email, set_new_password, setup_shape
 from pressroom.domains.sign_in.tokens import hash_token
+from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
@@ -40,6 +41,14 @@ LOG: Final = "/settings/log"
 SHOWN: Final = 50
 """Entries on one page."""
 
+SECURITY: Final = "/settings/security"
+TWO_FACTOR: Final = f"{SECURITY}/two-factor"
+RECENT: Final = Page(recent=True)
+SESSIONS_SHOWN: Final = 20
+"""Sessions on one page."""
+
+_PASSKEY: Final = f"{SECURITY}/passkeys/{{passkeyId}}"
+
 
 @routes.get(LOG, Page(), summary="The audit log")
 async def show_log(request: Request[Caller]) -> Response:
@@ -53,13 +62,6 @@ async def show_log(request: Request[Caller]) -> Response:
         "first_page": LOG if before else None,
     }
     return await render(request, "accounts/log.html", values)
-
-
-SECURITY: Final = "/settings/security"
-TWO_FACTOR: Final = f"{SECURITY}/two-factor"
-RECENT: Final = Page(recent=True)
-SESSIONS_SHOWN: Final = 20
-"""Sessions on one page."""
 
 
 @routes.page(SECURITY, Page(), summary="Password, e-mail address, two-factor sign-in and sessions")
@@ -93,7 +95,7 @@ async def begin_two_factor(request: Request[Caller], body: NoFields) -> Response
     """Makes a secret and shows it as a QR code, this once, with the form of the first code."""
     account = request.caller.account
     answer = await request.once.hiding("secret", "otpauthUri")(
-        two_factor.begin, setup_shape(account.username, host_of(request)), account.id, codes.new_secret()
+        two_factor.begin, setup_shape(account.username, host_of(request)), account.id, two_factor.new_secret()
     )
     return await _show_setup(request, FormState(), msgspec.json.decode(answer.body, type=TwoFactorSetupOut))
 
@@ -249,3 +251,29 @@ async def end_session(request: Request[Caller], body: NoFields) -> Response:
     caller, session_id = request.caller, request.parameters["sessionId"]
     await request.once(sessions.end_session, lambda _: {"id": session_id}, caller.account.id, session_id, caller.source)
     return redirect(SECURITY, done="session-ended")
+
+
+@routes.get(f"{SECURITY}/passkeys/new", RECENT, summary="Add a passkey")
+async def new_passkey(request: Request[Caller]) -> Response:
+    """The name of a new passkey, which the page's script has the browser make."""
+    values: dict[str, object] = {"is_offered": site_of(request.settings.base_url) is not None}
+    return await render(request, "accounts/passkey.html", values, form=FormState())
+
+
+async def ask_to_remove_passkey(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that asks whether the passkey is to be removed. Raises NotFound."""
+    found = await request.db.read(list_passkeys, request.caller.account.id)
+    passkey = next((each for each in found if each.id == request.parameters["passkeyId"]), None)
+    if passkey is None:
+        raise NotFound("There is no such passkey.")
+    return await render(request, "accounts/passkey_remove.html", {"passkey": passkey}, form=form)
+
+
+@routes.form(f"{_PASSKEY}/remove", RECENT, show=ask_to_remove_passkey, summary="Remove a passkey")
+async def remove_passkey(request: Request[Caller], body: NoFields) -> Response:
+    """Removes the passkey."""
+    caller, passkey_id = request.caller, request.parameters["passkeyId"]
+    await request.once(
+        passkeys.remove_passkey, lambda _: {"id": passkey_id}, caller.account.id, passkey_id, caller.source
+    )
+    return redirect(SECURITY, done="passkey-removed")

@@ -12,7 +12,7 @@ from pressroom.domains.accounts.queries import lock_wholly
 from pressroom.domains.accounts.routes import TAG
 from pressroom.domains.accounts.schemas import AccountOut, MessageOut, account_shape
 from pressroom.domains.audit.queries import list_entries
-from pressroom.domains.sign_in import attempts, codes, credentials, sessions, tokens, two_factor
+from pressroom.domains.sign_in import attempts, credentials, sessions, tokens, two_factor
 from pressroom.domains.sign_in.hourly_attempts import check_email_change, count_taken_email
 from pressroom.domains.sign_in.queries.sessions import list_sessions as read_sessions
 from pressroom.domains.sign_in.schemas import (
@@ -199,7 +199,7 @@ async def begin_two_factor(request: Request[Caller]) -> Response:
     confirms it; a set-up that was begun before is forgotten."""
     account = request.caller.account
     return await request.once.hiding("secret", "otpauthUri")(
-        two_factor.begin, setup_shape(account.username, host_of(request)), account.id, codes.new_secret()
+        two_factor.begin, setup_shape(account.username, host_of(request)), account.id, two_factor.new_secret()
     )
 
 
@@ -257,7 +257,7 @@ async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> 
 
 def setup_shape(username: str, host: str) -> Callable[[str], TwoFactorSetupOut]:
     """Returns what shapes a new secret for the account `username` of the server `host`."""
-    return lambda secret: TwoFactorSetupOut(secret, codes.enrolment_uri(secret, username, host))
+    return lambda secret: TwoFactorSetupOut(secret, two_factor.enrolment_uri(secret, username, host))
 
 
 def host_of(request: Request[Caller]) -> str:

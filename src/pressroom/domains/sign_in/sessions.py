@@ -1,9 +1,10 @@
-"""An owner's actions on sessions, password and e-mail address of the account (docs/sign-in.md#sessions).
+"""Sessions of an account, and the names of their browsers (docs/sign-in.md#sessions).
 
-Each action takes an open transaction first.
+Each action takes an open transaction first. A name is read from the User-Agent: a hint, for a browser can claim any.
 """
 
 import hashlib
+import re
 from typing import Final
 
 import msgspec
@@ -13,7 +14,6 @@ from pressroom.db import Database, Tx
 from pressroom.domains.accounts.models import network_of
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import SERVICE, UNKNOWN, Kind, Source
-from pressroom.domains.sign_in.agents import name_of_agent
 from pressroom.domains.sign_in.queries import attempts, sessions
 from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.errors import NotFound
@@ -34,6 +34,27 @@ KNOWN_ADDRESS_LIFE: Final = 90 * DAY
 
 MOST_SEEN: Final = 100_000
 """Sessions whose last use waits to be written; of more, the last use is not noted."""
+
+# The first that is found counts: each of the later ones is also named by some of those before it.
+_BROWSERS: Final = (
+    ("Edge", r"\bEdgA?(iOS)?/"),
+    ("Opera", r"\bOPR/"),
+    ("Samsung Internet", r"\bSamsungBrowser/"),
+    ("Firefox", r"\b(Firefox|FxiOS)/"),
+    ("Chrome", r"\b(Chrome|CriOS|Chromium|HeadlessChrome)/"),
+    ("Safari", r"\bVersion/[0-9.]+ (Mobile/\S+ )?Safari/"),
+    ("curl", r"^curl/"),
+    ("Python", r"^python-"),
+)
+_SYSTEMS: Final = (
+    ("iPhone", r"\biPhone\b"),
+    ("iPad", r"\biPad\b"),
+    ("Android", r"\bAndroid\b"),
+    ("Windows", r"\bWindows\b"),
+    ("ChromeOS", r"\bCrOS\b"),
+    ("macOS", r"\bMac OS X\b"),
+    ("Linux", r"\bLinux\b"),
+)
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -137,3 +158,15 @@ def needs_renewal(renewed_at: int, now: int) -> bool:
 
 def _hash_address(account_id: str, client: str) -> str:
     return hashlib.sha256(f"{account_id} {network_of(client)}".encode()).hexdigest()
+
+
+def name_of_agent(agent: str) -> str | None:
+    """Returns browser and system of a User-Agent, such as `Firefox on Windows`; None when neither is known."""
+    browser, system = _first(_BROWSERS, agent), _first(_SYSTEMS, agent)
+    if browser and system:
+        return f"{browser} on {system}"
+    return browser or system
+
+
+def _first(known: tuple[tuple[str, str], ...], agent: str) -> str | None:
+    return next((name for name, pattern in known if re.search(pattern, agent)), None)

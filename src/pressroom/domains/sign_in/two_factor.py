@@ -1,22 +1,46 @@
-"""Two-factor sign-in: set up, proven by a code, taken away (docs/sign-in.md#two-factor).
+"""Two-factor sign-in: its codes, and their set-up, use and removal (docs/sign-in.md#two-factor).
 
-Each function takes an open transaction first.
+Codes are those of an authenticator app (TOTP, RFC 6238) and recovery codes; pyotp is imported when it is needed, for
+most commands and requests need none. Actions take an open transaction first.
 """
 
+import hashlib
+import hmac
+import re
+import secrets
 from typing import Final
 
 import msgspec
 
+from pressroom.clock import SECOND
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries
 from pressroom.domains.accounts.models import WRONG_CREDENTIALS
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import UNKNOWN, Kind, Source
-from pressroom.domains.sign_in import codes
 from pressroom.domains.sign_in.queries import attempts, two_factor
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable, WrongCredentials
 
 WRONG_CODE: Final = "This is not the present code. Is the clock of the phone right?"
+
+STEP: Final = 30 * SECOND
+"""Milliseconds that one code of an authenticator app is for."""
+
+DRIFT: Final = 1
+"""Steps that the clock of a phone may differ from ours, either way."""
+
+RECOVERY_CODES: Final = 10
+"""Recovery codes that an account gets at once."""
+
+LONGEST_CODE: Final = 40
+"""Characters of a code as somebody may type it, spaces and dashes included."""
+
+_ALPHABET: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+"""Without i, l, o, 0 and 1, which are taken for each other."""
+
+_RECOVERY_LENGTH: Final = 16
+_SEPARATORS: Final = re.compile(r"[\s-]+")
+_TOTP: Final = re.compile(r"[0-9]{6}")
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -50,9 +74,9 @@ async def find_demand(tx: Tx, account_id: str, code: str | None) -> Demand:
         return Demand(is_on=False, proof=None)
     if code is None:
         return Demand(is_on=True, proof=None)
-    if (step := codes.matching_step(factor.secret, code, tx.now, factor.last_step)) is not None:
+    if (step := matching_step(factor.secret, code, tx.now, factor.last_step)) is not None:
         return Demand(is_on=True, proof=Proof(step=step))
-    code_hash = codes.hash_recovery_code(code)
+    code_hash = hash_recovery_code(code)
     known = await two_factor.has_recovery_code(tx, account_id, code_hash)
     return Demand(is_on=True, proof=Proof(recovery_hash=code_hash) if known else None)
 
@@ -100,7 +124,7 @@ async def confirm(tx: Tx, account_id: str, code: str, source: Source = UNKNOWN) 
         raise NotFound("No set-up was begun: POST /api/auth/two-factor.")
     if factor.enabled_at is not None:
         raise Conflict("Two-factor sign-in is on already.")
-    step = codes.matching_step(factor.secret, code, tx.now, factor.last_step)
+    step = matching_step(factor.secret, code, tx.now, factor.last_step)
     if step is None:
         raise Unprocessable([FieldError("code", Code.NOT_ALLOWED, WRONG_CODE)])
     if not await two_factor.enable(tx, account_id, factor.secret, step):
@@ -143,6 +167,58 @@ async def _get_enabled(tx: Tx, account_id: str) -> None:
 
 
 async def _renew_recovery_codes(tx: Tx, account_id: str) -> list[str]:
-    made = codes.new_recovery_codes()
-    await two_factor.replace_recovery_codes(tx, account_id, [codes.hash_recovery_code(code) for code in made])
+    made = new_recovery_codes()
+    await two_factor.replace_recovery_codes(tx, account_id, [hash_recovery_code(code) for code in made])
     return made
+
+
+def new_secret() -> str:
+    """Returns a new secret of 160 bits for an authenticator app, as base32."""
+    import pyotp
+
+    return pyotp.random_base32()
+
+
+def enrolment_uri(secret: str, username: str, host: str) -> str:
+    """Returns the otpauth URI that an authenticator app reads: `username` on the server `host`."""
+    from pyotp.totp import TOTP
+
+    return TOTP(secret).provisioning_uri(name=f"{username}@{host}", issuer_name="Pressroom")
+
+
+def matching_step(secret: str, code: str, now: int, last_step: int) -> int | None:
+    """Returns the step whose code this is: the present one, the one before or after; None when it is none of these.
+
+    Only steps after `last_step`, the last that passed, count, so that no code passes twice. `now` is in milliseconds.
+    """
+    from pyotp.totp import TOTP
+
+    given, totp = _SEPARATORS.sub("", code), TOTP(secret)
+    if not _TOTP.fullmatch(given):
+        return None
+    present = now // STEP
+    found = None
+    for step in range(present - DRIFT, present + DRIFT + 1):
+        # Each is compared, whether an earlier one matched or not: how long it takes says nothing.
+        if hmac.compare_digest(totp.generate_otp(step), given) and step > last_step and found is None:
+            found = step
+    return found
+
+
+def new_recovery_codes() -> list[str]:
+    """Returns ten new recovery codes, such as `k7qm-2xwv-r4hd-9tza`, each of 79 random bits."""
+    return [
+        _grouped("".join(secrets.choice(_ALPHABET) for _ in range(_RECOVERY_LENGTH))) for _ in range(RECOVERY_CODES)
+    ]
+
+
+def hash_recovery_code(code: str) -> str:
+    """Returns the hash of a recovery code, which is all that is stored. Case, spaces and dashes do not matter.
+
+    The codes are random and long, so a plain hash keeps them: a password's would only make them slow.
+    """
+    return hashlib.sha256(_SEPARATORS.sub("", code).lower().encode()).hexdigest()
+
+
+def _grouped(code: str) -> str:
+    return "-".join(code[at : at + 4] for at in range(0, len(code), 4))

@@ -10,8 +10,8 @@ from pressroom.domains.accounts import actions, queries
 from pressroom.domains.sign_in.links import issue_reset
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.tokens import Purpose, issue_token
-from pressroom.domains.sign_up.first_account import issue_token as issue_setup_token
-from pressroom.domains.sign_up.first_account import make_admin
+from pressroom.domains.sign_up.actions import issue_token as issue_setup_token
+from pressroom.domains.sign_up.actions import make_admin
 from pressroom.domains.sign_up.schemas import SignUp
 from pressroom.errors import Conflict
 from pressroom.web.json_bodies import decode

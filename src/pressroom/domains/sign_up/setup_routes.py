@@ -12,7 +12,7 @@ from pressroom.domains.accounts.schemas import AccountOut, account_shape
 from pressroom.domains.sign_in.cookies import set_session_cookie
 from pressroom.domains.sign_in.routes import NEW_SESSION
 from pressroom.domains.sign_in.signing_in import hash_new_password
-from pressroom.domains.sign_up import first_account
+from pressroom.domains.sign_up import actions
 from pressroom.domains.sign_up.pages import sign_in_again
 from pressroom.domains.sign_up.schemas import SignUp, SignUpFields
 from pressroom.errors import NotFound, TooManyAttempts, Unprocessable
@@ -48,7 +48,7 @@ class SetUp(SignUpFields, kw_only=True):
     summary="Make the first account",
     gives=AccountOut,
     location="/api/auth/me",
-    fails=(NotFound(first_account.SET_UP), Unprocessable([first_account.WRONG_TOKEN]), TooManyAttempts),
+    fails=(NotFound(actions.SET_UP), Unprocessable([actions.WRONG_TOKEN]), TooManyAttempts),
     cookie=NEW_SESSION,
     idempotent=False,
 )
@@ -63,7 +63,7 @@ async def set_up(request: Request[Caller], body: SetUp) -> Response:
 
 async def show_set_up(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of the first account. Raises NotFound once there is an account."""
-    await request.db.read(first_account.check_open)
+    await request.db.read(actions.check_open)
     given = parse_query(request.query).get("token", "")
     response = await render(request, "accounts/set_up.html", {"token": given}, form=form)
     hide_address(response)
@@ -88,10 +88,10 @@ async def send_set_up(request: Request[Caller], body: SetUp) -> Response:
 
 
 async def _set_up(request: Request[Caller], body: SetUp) -> tuple[Account, str]:
-    await request.db.read(first_account.check_token, body.token)
+    await request.db.read(actions.check_token, body.token)
     check_username(body.username, request.settings.reserved_usernames)
     password_hash = await hash_new_password(request, "", body.password)
     new = NewAccount(body.username, body.email, password_hash, body.display_name)
     return await request.db.transact(
-        first_account.set_up, body.token, new, request.client, verify=request.services.mail.is_available
+        actions.set_up, body.token, new, request.client, verify=request.services.mail.is_available
     )

@@ -8,7 +8,7 @@ import msgspec
 
 from pressroom import __version__
 from pressroom.clock import SECOND, iso
-from pressroom.domains.events.envelope import envelope
+from pressroom.domains.events.models import envelope
 from pressroom.domains.webhooks.envelope import (
     SIGNATURE,
     STANDARD_SIGNATURE,

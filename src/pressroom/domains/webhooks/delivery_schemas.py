@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from pressroom.clock import iso, iso_or_none
-from pressroom.domains.events.envelope import envelope
+from pressroom.domains.events.models import envelope
 from pressroom.domains.webhooks.envelope import request_headers
 from pressroom.domains.webhooks.models import (
     Attempt,

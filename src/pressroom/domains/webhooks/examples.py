@@ -5,8 +5,7 @@ from typing import Final
 import msgspec
 
 from pressroom.clock import parse_iso
-from pressroom.domains.events.envelope import envelope
-from pressroom.domains.events.models import EventType
+from pressroom.domains.events.models import EventType, envelope
 from pressroom.domains.webhooks.delivery_schemas import (
     AttemptDetailOut,
     DeliveryDetailOut,

@@ -4,7 +4,7 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.webhooks.actions import endpoints
-from pressroom.domains.webhooks.actions.statistics import get_statistics
+from pressroom.domains.webhooks.actions.endpoints import get_statistics
 from pressroom.domains.webhooks.examples import LISTED_WEBHOOK_EXAMPLE, SAMPLES_EXAMPLE
 from pressroom.domains.webhooks.overview_schemas import (
     AllWebhooksOut,

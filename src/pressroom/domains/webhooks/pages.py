@@ -1,4 +1,6 @@
-"""The pages of endpoints: adding, watching, testing, rotating, replacing, removing (docs/web-app.md#endpoints)."""
+"""The pages of endpoints: adding, watching, testing, rotating, replacing, removing, and the list of all
+(docs/web-app.md#endpoints).
+"""
 
 from functools import cache
 from hashlib import blake2b
@@ -12,12 +14,15 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys.actions import get_key
 from pressroom.domains.keys.models import ApiKey
-from pressroom.domains.webhooks import adding, delivery_pages
+from pressroom.domains.webhooks import delivery_pages
 from pressroom.domains.webhooks.actions import deliveries, endpoints
-from pressroom.domains.webhooks.actions.statistics import read_statistics
+from pressroom.domains.webhooks.actions.endpoints import read_statistics
+from pressroom.domains.webhooks.delivery_schemas import curl_of
+from pressroom.domains.webhooks.events import EVENT_DATA
 from pressroom.domains.webhooks.models import ENDPOINTS, EndpointReport, Webhook
-from pressroom.domains.webhooks.overview_schemas import statistics_shape
-from pressroom.domains.webhooks.routes import named
+from pressroom.domains.webhooks.overview_schemas import overview_shape, statistics_shape
+from pressroom.domains.webhooks.routes import add_vetted, named, replace_vetted
+from pressroom.domains.webhooks.samples import read_samples
 from pressroom.domains.webhooks.schemas import (
     CreateWebhook,
     EditWebhook,
@@ -31,6 +36,7 @@ from pressroom.ids import BEYOND
 from pressroom.web import template_filters
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
+from pressroom.web.paging import place_of
 from pressroom.web.query import parse_query
 from pressroom.web.rendering import own_path, redirect, render, unchanged
 from pressroom.web.request import Request
@@ -45,6 +51,10 @@ _NEW: Final = f"{_KEY}/webhooks/new"
 _ONE: Final = f"{_KEY}/webhooks/{{webhookId}}"
 _ENDPOINT: Final = FormFields(lists={"events"})
 _EDIT: Final = FormFields(lists={"events"}, empties={"label"})
+
+ALL: Final = "/settings/webhooks"
+SHOWN: Final = 25
+"""Endpoints on one page: as many as five active keys can have."""
 
 
 class MadeSecret(msgspec.Struct, rename="camel"):
@@ -79,7 +89,7 @@ async def show_new_endpoint(request: Request[Caller], form: FormState) -> Respon
 @routes.form(_NEW, Page(recent=True), fields=_ENDPOINT, show=show_new_endpoint, summary="Add a webhook endpoint")
 async def add_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Adds the endpoint and shows its secret, this once."""
-    answer = await adding.add_endpoint(request, request.once.hiding("secret"), body)
+    answer = await add_vetted(request, request.once.hiding("secret"), body)
     return await _show_secret(request, answer, "added")
 
 
@@ -190,7 +200,7 @@ async def show_replacement(request: Request[Caller], form: FormState | None) -> 
 )
 async def replace_endpoint(request: Request[Caller], body: CreateWebhook) -> Response:
     """Puts another endpoint in the place of this one, shows its secret, and offers the events since."""
-    answer = await adding.replace_endpoint(request, request.once.hiding("secret"), body)
+    answer = await replace_vetted(request, request.once.hiding("secret"), body)
     return await _show_secret(request, answer, "replaced")
 
 
@@ -268,3 +278,33 @@ def _led_back(request: Request[Caller], done: str) -> Response:
 
 def _path(request: Request[Caller], pattern: str) -> str:
     return pattern.format(**request.parameters)
+
+
+@routes.get(ALL, Page(), summary="The webhook endpoints of all keys")
+async def show_all(request: Request[Caller]) -> Response:
+    """The endpoints of all keys with their health, newest first; `edit` names the one whose form is open."""
+    before, now = place_of(request.query), request.clock.now()
+    found = await request.db.read(endpoints.list_all, request.caller.account.id, before or BEYOND, SHOWN + 1)
+    values: dict[str, object] = {
+        "endpoints": [overview_shape(each, now) for each in found[:SHOWN]],
+        "edited": parse_query(request.query).get("edit", ""),
+        "next_page": f"{ALL}?before={found[SHOWN - 1].webhook.id}" if len(found) > SHOWN else None,
+        "first_page": ALL if before else None,
+    }
+    return await render(request, "webhooks/all.html", values, form=FormState())
+
+
+@routes.get("/settings/keys/{keyId}/webhooks/{webhookId}/samples", Page(), summary="Sample messages of an endpoint")
+async def show_samples(request: Request[Caller]) -> Response:
+    """A message of the chosen kind of event, as the endpoint would receive it."""
+    key, webhook, samples = await request.db.read(read_samples, *named(request))
+    wanted = parse_query(request.query).get("event", "")
+    sample = next((each for each in samples if each.event == wanted), samples[0])
+    values: dict[str, object] = {
+        "key": key,
+        "endpoint": webhook,
+        "sample": sample,
+        "curl": curl_of(webhook.url, sample.headers, sample.body),
+        "kinds": [data.event for data in EVENT_DATA],
+    }
+    return await render(request, "webhooks/samples.html", values, form=FormState(typed={"event": [sample.event]}))

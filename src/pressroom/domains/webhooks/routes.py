@@ -1,11 +1,14 @@
-"""Webhook endpoints over HTTP: for the signed-in owner alone."""
+"""Webhook endpoints over HTTP: for the signed-in owner alone (docs/webhooks.md#add-an-endpoint).
+
+Pages share `add_vetted` and `replace_vetted`. They look the address up before the transaction, and return a response
+that holds the endpoint's secret.
+"""
 
 from collections.abc import Callable
 from typing import Final
 
 from pressroom.clock import iso
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.webhooks import adding
 from pressroom.domains.webhooks.actions import deliveries, endpoints
 from pressroom.domains.webhooks.actions.endpoints import KEY_ENDED
 from pressroom.domains.webhooks.examples import (
@@ -32,13 +35,16 @@ from pressroom.domains.webhooks.schemas import (
     WebhookList,
     WebhookOut,
     WebhookStatusOut,
+    created_webhook_shape,
+    replaced_webhook_shape,
     status_shape,
     url_error,
     webhook_shape,
 )
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
-from pressroom.outbound import NOT_PUBLIC
+from pressroom.outbound import NOT_PUBLIC, UrlRefused
 from pressroom.web.access import SessionOnly
+from pressroom.web.idempotency import Once
 from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -50,17 +56,73 @@ TAG = Tag(
     "that the key's account does, and is managed by the signed-in owner alone.",
 )
 routes: Final = Routes[Caller](TAG)
-
-
 _ALL = "/api/auth/api-keys/{keyId}/webhooks"
 ONE = _ALL + "/{webhookId}"
-
 NONE = NotFound("There is no such webhook endpoint.")
 _BAD_ADDRESS = Invalid([url_error(NOT_PUBLIC)])
 KEY_HAS_ENDED = Unprocessable([FieldError("keyId", Code.NOT_ALLOWED, KEY_ENDED)])
 DISABLED = Unprocessable(
     [FieldError("webhookId", Code.NOT_ALLOWED, "The endpoint is disabled. Remove it and add it again.")]
 )
+
+
+async def add_vetted(request: Request[Caller], once: Once, body: CreateWebhook) -> Response:
+    """Adds an endpoint to the key in the path, at most once."""
+    if (stored := await once.stored()) is not None:
+        return _secret(stored)
+    account_id, key_id = request.caller.account.id, request.parameters["keyId"]
+    await request.db.read(endpoints.check_key, account_id, key_id)  # No address is looked up for an unknown key.
+    await _vet(request, body.url)
+    now = request.clock.now()
+    return _secret(
+        await once(
+            endpoints.add_webhook,
+            lambda added: created_webhook_shape(*added, now),
+            account_id,
+            key_id,
+            body.new_webhook(),
+            request.caller.source,
+        )
+    )
+
+
+async def replace_vetted(request: Request[Caller], once: Once, body: CreateWebhook) -> Response:
+    """Puts an endpoint in the place of the one in the path, at most once."""
+    named = request.caller.account.id, request.parameters["keyId"], request.parameters["webhookId"]
+    try:
+        await request.db.read(endpoints.get_webhook, *named)
+    except NotFound:
+        # A copy of this request may have replaced it at any moment, and then the answer is stored.
+        if (stored := await once.stored()) is None:
+            raise
+    else:
+        stored = await once.stored()
+    if stored is not None:
+        return _secret(stored)
+    await _vet(request, body.url)
+    now = request.clock.now()
+    return _secret(
+        await once(
+            endpoints.replace_webhook,
+            lambda replaced: replaced_webhook_shape(replaced, now),
+            *named,
+            body.new_webhook(),
+            request.caller.source,
+        )
+    )
+
+
+async def _vet(request: Request[Caller], url: str) -> None:
+    """Raises Invalid for an address that nothing may be sent to."""
+    try:
+        await request.services.outbound.vet(url, request.caller.account.id)
+    except UrlRefused as refused:
+        raise Invalid([url_error(refused.message)]) from None
+
+
+def _secret(response: Response) -> Response:
+    response.holds_secret = True
+    return response
 
 
 @routes.post(
@@ -81,7 +143,7 @@ DISABLED = Unprocessable(
 async def create_webhook(request: Request[Caller], body: CreateWebhook) -> Response:
     """Has the chosen events of the key's account sent to the address from now on. Its signing secret is in this
     answer and its replays, and nowhere else, ever again. A key has at most 5 endpoints; the sixth is a 409."""
-    return await adding.add_endpoint(request, request.once, body)
+    return await add_vetted(request, request.once, body)
 
 
 @routes.get(
@@ -190,7 +252,7 @@ async def replace_webhook(request: Request[Caller], body: CreateWebhook) -> Resp
     """Removes an endpoint and adds another in its place, both or neither: so a disabled one is enabled again, and its
     address is changed. With the same URL the new one continues the old one: `redeliver` since `missedSince` brings
     what that missed. The signing secret is in this answer and its replays, and nowhere else, ever again."""
-    return await adding.replace_endpoint(request, request.once, body)
+    return await replace_vetted(request, request.once, body)
 
 
 @routes.delete(

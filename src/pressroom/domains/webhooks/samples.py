@@ -4,7 +4,7 @@ import msgspec
 
 from pressroom.clock import SECOND
 from pressroom.db import Tx
-from pressroom.domains.events.envelope import envelope
+from pressroom.domains.events.models import envelope
 from pressroom.domains.keys.models import ApiKey
 from pressroom.domains.webhooks.actions.endpoints import get_with_key
 from pressroom.domains.webhooks.attempts import USER_AGENT

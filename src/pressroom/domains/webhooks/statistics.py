@@ -103,7 +103,7 @@ def combined(parts: Iterable[Attempts]) -> Attempts:
     return whole
 
 
-def statistics(hours: dict[int, Attempts], days: dict[int, Attempts], now: int) -> Statistics:
+def summed_up(hours: dict[int, Attempts], days: dict[int, Attempts], now: int) -> Statistics:
     """Returns the statistics at `now` (milliseconds) of counts by hour and by day since 1970."""
     by_hour = _periods(hours, now, HOUR, HOURS_SHOWN)
     by_day = _periods(days, now, DAY, DAYS_SHOWN)

@@ -241,29 +241,27 @@ class Section:
 _NAME: Final = "CASE WHEN a.suspended_at IS NULL THEN a.username END AS username"
 
 
-def _own(kind: type[msgspec.Struct], table: str, only: str = "TRUE", **renamed: str) -> Query[Any]:
+def _own(kind: type[msgspec.Struct], table: str, only: str = "TRUE", **renamed: str) -> str:
     """Returns the statement of the account's own rows in order of their ids.
 
     The columns are the fields of `kind`; `renamed` has the column of a field with another name. `only` is a condition.
     """
     columns = (f"{renamed[name]} AS {name}" if name in renamed else name for name in kind.__struct_fields__)
-    return Query(
-        kind,
+    return (
         f"SELECT {', '.join(columns)} FROM {table}"
-        f" WHERE {only} AND account_id = :account_id AND id > :after ORDER BY id LIMIT :limit",
+        f" WHERE {only} AND account_id = :account_id AND id > :after ORDER BY id LIMIT :limit"
     )
 
 
-def _people(table: str, other: str, own: str = "account_id", only: str = "TRUE") -> Query[CopiedFollow]:
+def _people(table: str, other: str, own: str = "account_id", only: str = "TRUE") -> str:
     """Returns the statement of the accounts in the column `other` that `table` relates to the account in `own`."""
-    return Query(
-        CopiedFollow,
+    return (
         f"SELECT t.{other} AS account_id, {_NAME}, t.created_at FROM {table} t JOIN accounts a ON a.id = t.{other}"
-        f" WHERE {only} AND t.{own} = :account_id AND t.{other} > :after ORDER BY t.{other} LIMIT :limit",
+        f" WHERE {only} AND t.{own} = :account_id AND t.{other} > :after ORDER BY t.{other} LIMIT :limit"
     )
 
 
-LIST_POSTS: Final = _own(CopiedPost, "posts", "deleted_at IS NULL", link="preview_url")
+LIST_POSTS: Final = Query(CopiedPost, _own(CopiedPost, "posts", "deleted_at IS NULL", link="preview_url"))
 
 LIST_VERSIONS: Final = Query(
     CopiedVersion,
@@ -288,10 +286,10 @@ LIST_POLLS: Final = Query(
     " ORDER BY p.id, o.position LIMIT :limit",
 )
 
-LIST_CLIPS: Final = _own(CopiedClip, "clips", "deleted_at IS NULL")
-LIST_DRAFTS: Final = _own(CopiedDraft, "drafts")
-LIST_MEDIA: Final = _own(CopiedMedia, "media", "hidden_at IS NULL", belongs_to="owner_id")
-LIST_COMMENTS: Final = _own(CopiedComment, "comments", "deleted_at IS NULL")
+LIST_CLIPS: Final = Query(CopiedClip, _own(CopiedClip, "clips", "deleted_at IS NULL"))
+LIST_DRAFTS: Final = Query(CopiedDraft, _own(CopiedDraft, "drafts"))
+LIST_MEDIA: Final = Query(CopiedMedia, _own(CopiedMedia, "media", "hidden_at IS NULL", belongs_to="owner_id"))
+LIST_COMMENTS: Final = Query(CopiedComment, _own(CopiedComment, "comments", "deleted_at IS NULL"))
 
 _REACTIONS: Final = "WHERE account_id = :account_id AND post_id > :after ORDER BY post_id LIMIT :limit"
 
@@ -299,11 +297,11 @@ LIST_LIKES: Final = Query(CopiedReaction, f"SELECT post_id, created_at FROM like
 LIST_SAVES: Final = Query(CopiedReaction, f"SELECT post_id, created_at FROM saves {_REACTIONS}")
 LIST_VOTES: Final = Query(CopiedVote, f"SELECT post_id, choices, created_at FROM poll_votes {_REACTIONS}")
 
-LIST_FOLLOWED: Final = _people("follows", "followed_id")
-LIST_FOLLOWERS: Final = _people("follows", "account_id", own="followed_id")
-LIST_REQUESTS: Final = _people("follow_requests", "followed_id")
-LIST_BLOCKS: Final = _people("blocks", "other_id", only="t.is_own")
-LIST_MUTES: Final = _people("mutes", "muted_id")
+LIST_FOLLOWED: Final = Query(CopiedFollow, _people("follows", "followed_id"))
+LIST_FOLLOWERS: Final = Query(CopiedFollow, _people("follows", "account_id", own="followed_id"))
+LIST_REQUESTS: Final = Query(CopiedFollow, _people("follow_requests", "followed_id"))
+LIST_BLOCKS: Final = Query(CopiedFollow, _people("blocks", "other_id", only="t.is_own"))
+LIST_MUTES: Final = Query(CopiedFollow, _people("mutes", "muted_id"))
 
 LIST_FILTERS: Final = Query(
     CopiedFilter,
@@ -318,8 +316,8 @@ LIST_HUBS: Final = Query(
     " WHERE m.account_id = :account_id AND m.hub_id > :after ORDER BY m.hub_id LIMIT :limit",
 )
 
-LIST_KEYS: Final = _own(CopiedKey, "api_keys")
-LIST_ENDPOINTS: Final = _own(CopiedEndpoint, "webhooks", "removed_at IS NULL")
+LIST_KEYS: Final = Query(CopiedKey, _own(CopiedKey, "api_keys"))
+LIST_ENDPOINTS: Final = Query(CopiedEndpoint, _own(CopiedEndpoint, "webhooks", "removed_at IS NULL"))
 
 LIST_NOTIFICATIONS: Final = Query(
     CopiedNotification,
@@ -335,8 +333,8 @@ LIST_SETTINGS: Final = Query(
     " ORDER BY type LIMIT :limit",
 )
 
-LIST_SESSIONS: Final = _own(CopiedSession, "sessions")
-LIST_PASSKEYS: Final = _own(CopiedPasskey, "passkeys")
+LIST_SESSIONS: Final = Query(CopiedSession, _own(CopiedSession, "sessions"))
+LIST_PASSKEYS: Final = Query(CopiedPasskey, _own(CopiedPasskey, "passkeys"))
 
 # Where an admin acted from is the admin's, and that somebody reported the account is the reporter's.
 LIST_LOG: Final = Query(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from pressroom.clock import HOUR
+from pressroom.clock import DAY, HOUR
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.audit.actions import record
@@ -28,9 +28,8 @@ from pressroom.domains.webhooks.models import (
     Webhook,
     missed_since,
 )
-from pressroom.domains.webhooks.queries import deliveries, endpoints, leases
-from pressroom.domains.webhooks.queries.statistics import read_sums
-from pressroom.domains.webhooks.statistics import HOURS_SHOWN, EndpointOverview
+from pressroom.domains.webhooks.queries import deliveries, endpoints, leases, statistics
+from pressroom.domains.webhooks.statistics import DAYS_SHOWN, HOURS_SHOWN, EndpointOverview, Statistics, summed_up
 from pressroom.errors import Code, Conflict, FieldError, NotFound, Unprocessable
 from pressroom.ids import BEYOND, new_id
 
@@ -238,7 +237,7 @@ async def list_all(tx: Tx, account_id: str, before: str, limit: int) -> list[End
     found = await endpoints.list_of_account(tx, account_id, before=before, limit=limit)
     figures = await endpoints.list_figures_of_account(tx, account_id, before=before, limit=limit)
     since = tx.now // HOUR - HOURS_SHOWN + 1
-    last_day = await read_sums(tx, account_id, before=before, limit=limit, since=since)
+    last_day = await statistics.read_sums(tx, account_id, before=before, limit=limit, since=since)
     of_each = {each.id: each for each in figures}
     return [EndpointOverview(webhook, of_each[webhook.id], last_day[webhook.id]) for webhook in found]
 
@@ -316,3 +315,17 @@ async def _get(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Webhook
     if webhook is None:
         raise NotFound("There is no such webhook endpoint.")
     return webhook
+
+
+async def get_statistics(tx: Tx, account_id: str, key_id: str, webhook_id: str) -> Statistics:
+    """Returns how an endpoint of one of the account's keys answered. Raises NotFound."""
+    return await read_statistics(tx, account_id, await get_webhook(tx, account_id, key_id, webhook_id))
+
+
+async def read_statistics(tx: Tx, account_id: str, webhook: Webhook) -> Statistics:
+    """Returns how an endpoint answered: 54 rows at most."""
+    now = tx.now
+    hours = await statistics.read_hours(tx, account_id, webhook.id, since=now // HOUR - HOURS_SHOWN + 1)
+    first_day = now // DAY - DAYS_SHOWN + 1
+    days = await statistics.read_days(tx, account_id, webhook.id, since=first_day * (DAY // HOUR))
+    return summed_up(hours, days, now)

@@ -7,7 +7,8 @@ from pressroom.db import Tx
 from pressroom.domains.events.queries import delete_events, erase_counter, erase_events
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.domains.webhooks.queries import retention
-from pressroom.domains.webhooks.queries.statistics import erase_hours
+from pressroom.domains.webhooks.queries.statistics import erase_hours, purge_hours
+from pressroom.domains.webhooks.statistics import KEPT
 from pressroom.ids import first_id
 
 MOST_LASTING: Final = 1_000
@@ -91,3 +92,8 @@ async def sweep_endpoints(tx: Tx, batch: int) -> int:
     if await retention.sweep_deliveries(tx, ended, batch) < batch:
         await retention.finish_sweep(tx, ended)
     return batch
+
+
+async def purge_statistics(tx: Tx, batch: int) -> int:
+    """Removes at most `batch` counts that are no longer shown. Returns their number."""
+    return await purge_hours(tx, before=(tx.now - KEPT) // HOUR, batch=batch)

@@ -1,10 +1,12 @@
-"""Addresses of Redis, alone, behind sentinels or as a cluster (docs/operations.md#redis)."""
+"""Addresses that settings name: of Redis, alone, behind sentinels or as a cluster (docs/operations.md#redis), and of
+the mail server and the sender (docs/mail.md#settings).
+"""
 
 import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 PORT: Final = 6_379
 SENTINEL_PORT: Final = 26_379
@@ -13,6 +15,10 @@ _UNREADABLE: Final = "has no readable host and port; is its password URL-encoded
 
 _SCHEME: Final = re.compile(r"(rediss?)(?:\+(cluster|sentinel))?")
 _NODE: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
+
+PORTS: Final = {"smtp": 587, "smtps": 465}
+_ADDRESS: Final = r"[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+@[^\s@<>\"(),:;\\\[\]\x00-\x1f\x7f]+"
+_MAILBOX: Final = re.compile(rf"(?:([^<>\"\x00-\x1f\x7f]*)<({_ADDRESS})>|({_ADDRESS}))")
 
 
 class RedisKind(Enum):
@@ -106,3 +112,65 @@ def _nodes(netloc: str, port: int) -> tuple[tuple[str, int], ...]:
             raise ValueError("has a host that is not HOST:PORT; several are separated by commas")
         nodes.append((node[1].strip("[]"), int(node[2] or port)))
     return tuple(nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Where mail is handed in.
+
+    `tls`: `implicit` from the first byte, `starttls` demanded before anything is said, `off` never.
+    """
+
+    host: str
+    port: int
+    tls: str
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @property
+    def place(self) -> str:
+        """Returns host and port, as a message shows them."""
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """An e-mail address, with the name that is shown with it."""
+
+    address: str
+    name: str = ""
+
+
+def read_mail_server(value: str) -> MailServer | None:
+    """Returns the server of an address such as smtp://USER:PASSWORD@HOST:587; None for an empty one.
+
+    Raises ValueError, whose message never quotes the address.
+    """
+    if not value:
+        return None
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        raise ValueError("is not smtp://HOST:PORT") from None  # The message of urlsplit may quote a password.
+    if parts.scheme not in PORTS or not parts.hostname or parts.path.strip("/") or parts.fragment:
+        raise ValueError("is neither smtp://HOST:PORT nor smtps://HOST:PORT")
+    options = parse_qsl(parts.query, keep_blank_values=True)
+    if options not in ([], [("tls", "off")]) or (options and parts.scheme == "smtps"):
+        raise ValueError("may end in ?tls=off alone, and smtps:// in nothing")
+    tls = "implicit" if parts.scheme == "smtps" else "off" if options else "starttls"
+    username, password = (unquote(part) if part else None for part in (parts.username, parts.password))
+    if (username is None) != (password is None):
+        raise ValueError("has a user without a password, or the other way round")
+    if username is not None and tls == "off":
+        raise ValueError("would send its password unencrypted; leave ?tls=off away")
+    return MailServer(parts.hostname, port or PORTS[parts.scheme], tls, username, password)
+
+
+def read_mailbox(value: str) -> Mailbox:
+    """Returns the mailbox of `Name <name@example.org>` or an address alone. Raises ValueError."""
+    found = _MAILBOX.fullmatch(value)
+    if found is None:
+        raise ValueError("is neither name@example.org nor Name <name@example.org>")
+    name, named, bare = found.groups()
+    return Mailbox(named or bare, (name or "").strip())
