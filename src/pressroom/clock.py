@@ -46,7 +46,7 @@ class Clock(Protocol):
         ...
 
     def steady(self) -> int:
-        """Returns a time in milliseconds that runs on whatever the clock is set to; `now()` when it is first asked."""
+        """Returns a time in milliseconds that ignores changes of the clock; `now()` at the first call."""
         ...
 
     def start_after(self, newest: int) -> None:
@@ -119,7 +119,7 @@ class SystemClock:
         self._skew = time.time_ns() // 1_000_000 - now
 
     def steady(self) -> int:
-        """Returns a time in milliseconds that runs on whatever the clock is set to."""
+        """Returns a time in milliseconds that ignores changes of the clock."""
         if self._steady is None:
             self._steady = self.now() * 1_000_000 - nanoseconds_awake()
         return (self._steady + nanoseconds_awake()) // 1_000_000
@@ -161,7 +161,7 @@ class SystemClock:
     def _after_jump(self, wall: int, passed: int, awake: int) -> int:
         """Returns the time after the clock was set ahead. A database's is followed at once, as by all machines."""
         if self._followed is not None:
-            # All machines must go by one time, or two would hold one lease. Only what removes rows and files waits.
+            # All machines must go by one time, or two would hold one lease. Only the removal of rows and files waits.
             self._settled_at = awake + STANDS
             return wall
         held = wall - awake  # the same for as long as the clock is not set once more
@@ -219,7 +219,7 @@ class SettableClock:
         self.time += milliseconds
 
 
-@lru_cache(1024)  # a request says a time of its own several times
+@lru_cache(1024)  # a request formats the same time several times
 def iso(at: int) -> str:
     """Returns a time as `2026-11-20T16:08:12.345Z`, the only form in which times are sent."""
     seconds, milliseconds = divmod(at, SECOND)

@@ -106,9 +106,9 @@ class Refused(PressroomError):
 
 
 class Invalid(Refused):
-    """Malformed, whatever is stored (docs/errors.md#labels). `field_errors` lists everything that is wrong.
+    """Malformed, independently of stored state (docs/errors.md#labels). `field_errors` lists every fault.
 
-    When there are more than MAX_FIELD_ERRORS, or `more` than were collected, the last one says so.
+    When there are more than MAX_FIELD_ERRORS, or `more` than were collected, the last one reports that.
     """
 
     def __init__(self, field_errors: list[FieldError], *, more: bool = False) -> None:

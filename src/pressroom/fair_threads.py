@@ -27,7 +27,7 @@ class FairThreads:
 
     Args:
         threads: How many threads it has.
-        name: What they are called.
+        name: The prefix of their names.
         places: How many pieces of work may wait. One more displaces the last of the longest line, or is refused.
         refusal: Makes the error of work that is displaced, refused or has waited too long.
         at_work: Clients with work in a thread: a set that several of these may share.
@@ -84,7 +84,7 @@ class FairThreads:
                 waiter.turn.set_result(None)
 
     def close(self, *, wait: bool = True) -> None:
-        """Stops the threads. With `wait` it returns when what they work on is done."""
+        """Stops the threads. With `wait` it returns when their current work is done."""
         self._threads.shutdown(wait=wait, cancel_futures=not wait)
 
     async def _wait(self, line: str, patience: float | None) -> None:

@@ -29,7 +29,7 @@ RANDOM_BITS: Final = 65
 """Of a ULID's 80; the other 15 are its place."""
 
 PLACE: Final = 3
-"""Characters at the end of an id or secret that say its place (docs/architecture.md#places)."""
+"""Characters at the end of an id or secret that hold its place (docs/architecture.md#places)."""
 
 KEPT: Final = 16
 """Milliseconds behind the latest one in which ids still count up."""

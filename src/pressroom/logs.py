@@ -63,7 +63,7 @@ def _named(error: BaseException) -> str:
 
 
 class Log:
-    """The log of one process. `requests` says whether each request gets a line."""
+    """The log of one process. `requests`: each request gets a line."""
 
     def __init__(self, *, requests: bool, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr

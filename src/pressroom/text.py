@@ -10,7 +10,7 @@ from typing import Final
 from pressroom.errors import Code, FieldError
 
 SHORT: Final = 64
-"""Text of so few characters is normalised at once whatever it holds."""
+"""Text of so few characters is normalised at once, whatever its content."""
 
 CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 INVISIBLE: Final = (
@@ -45,13 +45,13 @@ def is_invisible(text: str) -> bool:
 def has_controls(text: str) -> bool:
     """Returns whether a text holds control characters, line breaks, or characters that set the direction of writing.
 
-    In a name that stands in a line of its own they would move or hide what follows.
+    In a name on a line of its own they would move or hide the following text.
     """
     return _CONTROL.search(text) is not None
 
 
 def name_errors(field: str, name: str | None, what: str) -> Iterator[FieldError]:
-    """Yields an error when a name shows nothing, or holds what would move or hide what stands beside it.
+    """Yields an error when a name shows nothing, or has characters that would move or hide the text beside it.
 
     Args:
         field: Where the name was given.

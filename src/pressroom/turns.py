@@ -91,7 +91,7 @@ class Turns:
         return len(self._queue)
 
     def identify(self, turn: Turn, account_id: str) -> None:
-        """Notes whose request it is. Requests of one account wait in one line, whatever their addresses."""
+        """Records the account of the request. Requests of one account wait in one line, from all addresses."""
         if len(self._lines) >= PLACES:
             self._lines.clear()
         # Otherwise an account with many addresses would have as many lines, and be served as often as many clients.

@@ -38,7 +38,7 @@ _PLAIN: Final = re.compile("[a-z0-9]+")
 
 
 def fold(text: str) -> str:
-    """Returns a text in normal form C without what does not count: case, diacritics, compatibility forms."""
+    """Returns a text in normal form C without case, diacritics and compatibility forms, which do not count."""
     if text.isascii():
         return text[:FOLDED].lower()
     compatible = "".join(_compatible(text))[:FOLDED].casefold()

@@ -134,7 +134,7 @@ def test_doctor_removes_the_file_that_it_stored(alice: Actor) -> None:
 
     blobs = next(finding for finding in server.run(examine(server.settings)) if finding.subject == "blobs")
 
-    assert blobs.good, blobs.says
+    assert blobs.good, blobs.message
     assert blobs_below(server.settings.data_dir) == before
 
 
@@ -146,7 +146,7 @@ def test_doctor_reports_the_awaited_resource(alice: Actor, decoder: Decoder) -> 
 
     jobs = next(finding for finding in server.run(examine(server.settings)) if finding.subject == "jobs")
 
-    assert (jobs.good, "1 job waits" in jobs.says, "No space left" in jobs.says) == (False, True, True)
+    assert (jobs.good, "1 job waits" in jobs.message, "No space left" in jobs.message) == (False, True, True)
 
 
 def kill_amid(server: LocalServer, token: str) -> None:
@@ -250,7 +250,7 @@ def test_upload_in_another_store_defers_the_job_and_is_logged(alice: Actor) -> N
 
     assert str(place) in said
     assert "PRESSROOM_BLOBS_URL" in said
-    assert (found["media store"].good, "PRESSROOM_BLOBS_URL" in found["media store"].says) == (False, True)
+    assert (found["media store"].good, "PRESSROOM_BLOBS_URL" in found["media store"].message) == (False, True)
     shutil.rmtree(place)
     aside.rename(place)
     wait_and_work(server, 10 * SECOND, SECOND)

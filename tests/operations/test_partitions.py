@@ -168,7 +168,7 @@ def test_doctor_reports_how_far_partitions_reach(engine_settings: dict[str, obje
     settings = settings_of({"DATA_DIR": tmp_path, **engine_settings})
 
     def findings() -> list[tuple[bool, str]]:
-        return [(each.good, each.says) for each in asyncio.run(examine(settings)) if each.subject == "partitions"]
+        return [(each.good, each.message) for each in asyncio.run(examine(settings)) if each.subject == "partitions"]
 
     if not engine_settings:
         assert findings() == []

@@ -222,7 +222,7 @@ class S3Blobs:
 
     @contextlib.asynccontextmanager
     async def _in_time(self, key: str) -> AsyncGenerator[None]:
-        """Ends what takes longer than a request may, and raises our errors (`_store_answers`)."""
+        """Ends calls that take longer than a request may, and raises our errors (`_store_answers`)."""
         try:
             async with asyncio.timeout(self._request_seconds):
                 with _store_answers(key):

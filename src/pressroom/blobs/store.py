@@ -16,7 +16,7 @@ _KEY: Final = re.compile(r"[a-z0-9._-]+(?:/[a-z0-9._-]+)*")
 
 
 class BlobMissing(PressroomError):
-    """There is nothing under the key."""
+    """No blob has the key."""
 
 
 class BlobsAway(Unavailable):

@@ -212,5 +212,5 @@ def doctor() -> None:
     findings = run(examine(own_settings()))
     for finding in findings:
         mark = "[green]ok[/]  " if finding.good else "[bold red]bad[/] "
-        out.print(f"{mark} {finding.subject:<10} {plain(finding.says)}")
+        out.print(f"{mark} {finding.subject:<10} {plain(finding.message)}")
     sys.exit(0 if all(finding.good for finding in findings) else 1)

@@ -101,7 +101,7 @@ async def _announce(runtime: "Runtime") -> None:
         click.echo(f"Data are in {settings.data_dir}. The key was shown when it was made; for another one:")
         click.echo("  .venv/bin/pressroom key create editor --label another --scope posts:write")
         return
-    from pressroom.domains.keys import commands as key_commands  # which loads what prints tables
+    from pressroom.domains.keys import commands as key_commands  # which loads the library for tables
 
     secret = await key_commands.first_key(runtime.db, first.account_id)
     link = await account_commands.sign_in_link(runtime.db, first.account_id, settings.base_url)

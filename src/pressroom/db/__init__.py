@@ -63,7 +63,7 @@ class Command:
 class Query(Command, Generic[R]):
     """A statement whose rows become `row`: a struct with a field for each column, by name, or a single column's type.
 
-    `builders` are what builds them, by engine: made when the statement is first used there.
+    `builders` make structs of rows, by engine; each is made at the first use of the statement.
     """
 
     def __init__(self, row: type[R], text: str) -> None:
@@ -72,7 +72,7 @@ class Query(Command, Generic[R]):
         self.builders: dict[str, Builder[R]] = {}
 
     def bind(self, engine: str, columns: Sequence[Column]) -> Builder[R]:
-        """Returns what builds a row on `engine`. Raises ColumnsDoNotFit unless `columns` are what `row` needs."""
+        """Returns the builder of a row on `engine`. Raises ColumnsDoNotFit unless `columns` are those of `row`."""
         build = row_builder(self.row, columns, self.text, flags_are_numbers=engine == "sqlite")
         self.builders[engine] = build
         return build
@@ -146,7 +146,7 @@ class Tx(Protocol):
         ...
 
     def announce(self, subject: str) -> None:
-        """Tells hearers when this transaction commits that there is news of `subject`, an id."""
+        """Announces news of `subject`, an id, to hearers when this transaction commits."""
         ...
 
 
@@ -156,7 +156,7 @@ goes_first: Final = ContextVar("goes_first", default=False)
 
 @contextlib.contextmanager
 def ahead_of_requests() -> Generator[None]:
-    """Has what waits for a connection in this context get the next one, before all requests that wait.
+    """Gives statements of this context the next free connection, before all requests that wait.
 
     For counts of limits, and leases: they are short, and without them requests are refused or work is done twice.
     """
@@ -172,7 +172,7 @@ Subscriber = Callable[[Tx, Any], Awaitable[None]]
 
 
 Hearer = Callable[[str | None], None]
-"""`hearer(subject)` is told of news; with None, that any subject may have some."""
+"""`hearer(subject)` is called for news of a subject; with None, any subject may have some."""
 
 
 class Reads(Protocol):
@@ -205,14 +205,14 @@ class Database(Reads, Protocol):
         ...
 
     def listen(self) -> asyncio.Event:
-        """Returns an event that is set whenever a transaction commits that called `signal`, in whatever process.
+        """Returns an event that is set whenever a transaction commits that called `signal`, in any process.
 
         Signals can be lost with a connection; waiters also look without a signal, every so often.
         """
         ...
 
     def hear(self, hearer: "Hearer") -> None:
-        """Has `hearer` called with each subject that committed transactions announced, in whatever process.
+        """Has `hearer` called with each subject that committed transactions announced, in any process.
 
         With None when some may have been missed. Others can be lost as signals can.
         """

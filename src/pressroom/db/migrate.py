@@ -171,7 +171,7 @@ async def _apply(db: Database, migration: Migration, patience: float, pause: flo
 
 
 async def _make_partitions(db: Database, patience: float, pause: float) -> None:
-    """Makes the partitions ahead, whatever has to be moved for that, as a server that runs does not."""
+    """Makes the partitions ahead, also where many rows have to be moved, which a running server does not do."""
     give_up_at = time.monotonic() + patience
     while True:
         try:

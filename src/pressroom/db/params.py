@@ -26,7 +26,7 @@ def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
 
 
 def in_order(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """Returns what makes the tuple of the values of these names. That raises KeyError when one is missing."""
+    """Returns the function that makes the tuple of the values of these names; it raises KeyError for a missing one."""
     if len(names) > 1:
         return itemgetter(*names)
     return lambda values: tuple([values[name] for name in names])

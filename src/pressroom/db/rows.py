@@ -39,7 +39,7 @@ class Column(NamedTuple):
 
 
 def row_builder(row: type[R], columns: Sequence[Column], statement: str, *, flags_are_numbers: bool) -> Builder[R]:
-    """Returns what builds a `row` of each row of `statement`.
+    """Returns the function that builds a `row` of each row of `statement`.
 
     Args:
         row: a struct with a field for each column, or the type of a single column.

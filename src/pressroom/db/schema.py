@@ -21,7 +21,7 @@ from pressroom.errors import SettingError
 _OF_POSTGRES: Final = re.compile(r"/\* CREATE INDEX (\w+) ON (\w+) USING \w+ \((\w+)\)")
 
 NAMED: Final = 5
-"""Missing facts that a message names; it says how many more there are."""
+"""Missing facts that a message names; it counts the others."""
 
 
 class _Column(msgspec.Struct):

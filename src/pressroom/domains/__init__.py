@@ -1,1 +1,1 @@
-"""One package per subject; docs/architecture.md says which may import which."""
+"""One package per subject; docs/architecture.md has the order of imports."""

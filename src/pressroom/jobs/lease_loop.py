@@ -1,7 +1,7 @@
 """The loop of every worker that works under leases (docs/architecture.md#leases).
 
 It looks for work, keeps the leases of running work, and stops in order. Which work, how it is claimed and how
-its results are saved is the worker's to say.
+its results are saved is the worker's choice.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ def pause_until(due_at: int | None, now: int) -> float | None:
 class LeaseLoop(Generic[T]):
     """Runs a worker until it is stopped. `T` is a leased piece of work.
 
-    name: what waits while the database is away, for the log ("jobs"). wake: is set when work was queued. lease: the
+    name: the kind of work, for the log ("jobs"). wake: is set when work was queued. lease: the
     length of a lease in milliseconds. look: saves results, claims due work and starts it. renew: prolongs the leases
     of these items, taken with this token, until then (milliseconds). save: saves results and claims nothing; returns
     whether some are left, because somebody holds a lock.

@@ -47,7 +47,7 @@ class Outages:
     def began(self, kind: str, reason: str) -> None:
         """Notes that a job of the kind lacked something."""
         outage, now = self._outages.setdefault(kind, _Outage()), self._clock.now()
-        if outage.next_probe_at <= now:  # jobs begun before the outage was known say nothing new
+        if outage.next_probe_at <= now:  # jobs begun before the outage was known add nothing
             outage.next_probe_at = now + _grown(outage.times, LONGEST_PAUSE)
             outage.times += 1
         if reason not in outage.logged and len(outage.logged) < MOST_REASONS:

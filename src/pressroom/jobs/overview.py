@@ -20,7 +20,7 @@ class Depth(msgspec.Struct):
 
 
 class DeadJob(msgspec.Struct):
-    """A job after its last try: `error` says why that failed. Times in milliseconds."""
+    """A job after its last try, whose message is `error`. Times in milliseconds."""
 
     id: str
     kind: str

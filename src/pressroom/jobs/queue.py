@@ -38,7 +38,7 @@ OFFER: Final = Command(
 
 
 class Job(msgspec.Struct):
-    """Work to be done: `kind` says what, `subject` on what.
+    """Work to be done: its `kind`, and its `subject`.
 
     tries: tries that failed, and this one. kills: how often its worker was killed while it did the job. deferrals: how
     often the job had to wait for something that was away.
@@ -275,7 +275,7 @@ async def _look_again_later(tx: Tx, kind: str, account_id: str, *, may_begin: bo
     """Sets a queue that had nothing to claim to when it may have something, or removes it when it is empty."""
     of_queue = {"kind": kind, "account_id": account_id}
     next_due = await tx.one(NEXT_DUE, now=tx.now, **of_queue) if may_begin else None
-    # A lease that runs out makes its job due again; until then there is nothing to look for.
+    # A lease that runs out makes its job due again; until then a look finds nothing.
     next_end = await tx.one(NEXT_END, now=tx.now, **of_queue)
     moments = [moment for moment in (next_due, next_end) if moment is not None]
     if moments:

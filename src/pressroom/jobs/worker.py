@@ -26,17 +26,17 @@ KILLS: Final = 20
 
 
 class TryAgain(PressroomError):
-    """The job failed and is to be tried again. `message` says why."""
+    """The job failed and is to be tried again. `message` has the reason."""
 
 
 class GiveUp(PressroomError):
-    """The job failed for good: it is dead without a further try. `message` says why."""
+    """The job failed for good: it is dead without a further try. `message` has the reason."""
 
 
 class Defer(PressroomError):
     """The job lacked something by no fault of its own: it waits and spends no try.
 
-    For what concerns this job alone. What concerns every job of its kind (the store, the disk, the database) is an
+    For a fault of this job alone. A fault of every job of its kind (the store, the disk, the database) is an
     Unavailable or an OSError.
     """
 

@@ -30,7 +30,7 @@ class WriteBehind(Generic[V]):
         """Values that no write has been tried with, or whose write failed."""
 
         self.failed = False
-        """Whether the last write failed. One that was cancelled says nothing of the next."""
+        """Whether the last write failed. A cancelled one does not count."""
 
         self._write = write
         self._merge = merge

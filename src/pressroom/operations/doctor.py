@@ -98,7 +98,7 @@ class Finding:
 
     subject: str
     good: bool
-    says: str
+    message: str
 
 
 async def examine(settings: Settings) -> list[Finding]:
@@ -108,13 +108,13 @@ async def examine(settings: Settings) -> list[Finding]:
     try:
         check_files(settings)
     except SettingError as error:
-        return [*findings, Finding("database", good=False, says=error.message)]
+        return [*findings, Finding("database", good=False, message=error.message)]
     findings.append(await _attempt("blobs", lambda: _blobs(settings)))
     findings.append(await _attempt("mail", lambda: _mail(settings)))
     try:
         check_exists(settings)
     except SettingError as error:
-        return [*findings, Finding("database", good=False, says=error.message)]
+        return [*findings, Finding("database", good=False, message=error.message)]
     if settings.redis_url:
         findings.append(await _attempt("limiter", lambda: _redis(settings)))
     if settings.database_url != settings.database_direct_url:
@@ -122,7 +122,7 @@ async def examine(settings: Settings) -> list[Finding]:
     try:
         db = await _open(settings)
     except PressroomError as error:
-        return [*findings, Finding("database", good=False, says=error.message)]
+        return [*findings, Finding("database", good=False, message=error.message)]
     try:
         findings.append(await _attempt("database", lambda: _database(db)))
         if findings[-1].good:
@@ -140,17 +140,17 @@ async def _attempt(subject: str, check: Callable[[], Awaitable[Finding]]) -> Fin
     try:
         return await check()
     except PressroomError as error:
-        return Finding(subject, good=False, says=error.message)
+        return Finding(subject, good=False, message=error.message)
 
 
 def _settings(settings: Settings) -> Finding:
     try:
         policy_of(settings)
     except SettingError as error:
-        return Finding("settings", good=False, says=error.message)
+        return Finding("settings", good=False, message=error.message)
     if settings.dev:
-        return Finding("settings", good=True, says="Development mode is on: not for the open internet.")
-    return Finding("settings", good=True, says=f"Serving {settings.base_url}.")
+        return Finding("settings", good=True, message="Development mode is on: not for the open internet.")
+    return Finding("settings", good=True, message=f"Serving {settings.base_url}.")
 
 
 def _disk(settings: Settings) -> Finding:
@@ -158,7 +158,7 @@ def _disk(settings: Settings) -> Finding:
     folder = settings.data_dir
     try:
         if _is_missing(folder):
-            return Finding("disk", good=False, says=f"{folder} is not there. {MISSING}")
+            return Finding("disk", good=False, message=f"{folder} is not there. {MISSING}")
         places = [folder, *(folder / name for name in WORKING_FOLDERS if (folder / name).is_dir())]
         for place in places:
             with tempfile.TemporaryFile(dir=place) as file:
@@ -166,9 +166,9 @@ def _disk(settings: Settings) -> Finding:
         disks = {place.stat().st_dev: place for place in reversed(places)}
         free = {place: shutil.disk_usage(place).free for place in reversed(disks.values())}
     except OSError as error:
-        return Finding("disk", good=False, says=f"{error.filename or folder} cannot be written: {error.strerror}.")
-    says = " ".join(f"{place} has {size // 2**20:,} MiB free." for place, size in free.items())
-    return Finding("disk", good=min(free.values()) > LITTLE_SPACE, says=says)
+        return Finding("disk", good=False, message=f"{error.filename or folder} cannot be written: {error.strerror}.")
+    message = " ".join(f"{place} has {size // 2**20:,} MiB free." for place, size in free.items())
+    return Finding("disk", good=min(free.values()) > LITTLE_SPACE, message=message)
 
 
 def _is_missing(folder: Path) -> bool:
@@ -184,8 +184,8 @@ def _is_missing(folder: Path) -> bool:
 
 def _files(settings: Settings) -> Finding:
     problems = list(find_problems(settings))
-    says = " ".join(problems) or f"{settings.data_dir} and the database are for this user alone."
-    return Finding("files", good=not problems, says=says)
+    message = " ".join(problems) or f"{settings.data_dir} and the database are for this user alone."
+    return Finding("files", good=not problems, message=message)
 
 
 async def _port(settings: Settings) -> list[Finding]:
@@ -196,14 +196,14 @@ async def _port(settings: Settings) -> list[Finding]:
     except PressroomError as error:
         server = await find_server(settings)
         if server is None:
-            return [Finding("port", good=False, says=f"{error.message} No Pressroom answers there.")]
+            return [Finding("port", good=False, message=f"{error.message} No Pressroom answers there.")]
         # Only the running server knows that its clock was set ahead: the database has no time after that yet.
-        told = server.message or server.warning
+        report = server.message or server.warning
         return [
-            Finding("port", good=True, says=f"A Pressroom answers on {place}."),
-            Finding("server", good=not told, says=told or "It is ready and warns of nothing."),
+            Finding("port", good=True, message=f"A Pressroom answers on {place}."),
+            Finding("server", good=not report, message=report or "It is ready and warns of nothing."),
         ]
-    return [Finding("port", good=True, says=f"{place} is free: no Pressroom runs there.")]
+    return [Finding("port", good=True, message=f"{place} is free: no Pressroom runs there.")]
 
 
 async def _blobs(settings: Settings) -> Finding:
@@ -216,11 +216,11 @@ async def _blobs(settings: Settings) -> Finding:
             read = b"".join([piece async for piece in blobs.read(key)])
             await blobs.delete(key)
     except TimeoutError:
-        return Finding("blobs", good=False, says=f"{blobs.place} did not answer within {STORE_SECONDS:.0f} seconds.")
+        return Finding("blobs", good=False, message=f"{blobs.place} did not answer within {STORE_SECONDS:.0f} seconds.")
     finally:
         await blobs.close()
-    says = "stores and returns data." if read == data else "returned other data than was stored."
-    return Finding("blobs", good=read == data, says=f"{blobs.place} {says}")
+    message = "stores and returns data." if read == data else "returned other data than was stored."
+    return Finding("blobs", good=read == data, message=f"{blobs.place} {message}")
 
 
 async def _open_blobs(settings: Settings) -> Blobs:
@@ -234,10 +234,10 @@ async def _open_blobs(settings: Settings) -> Blobs:
 async def _mail(settings: Settings) -> Finding:
     """Checks that the mail server greets us, encrypts and takes our password. Sends nothing."""
     if settings.smtp_url is None:
-        says = "No mail is sent: PRESSROOM_SMTP_URL is not set. pressroom account reset NAME makes a link by hand."
-        return Finding("mail", good=True, says=says)
+        message = "No mail is sent: PRESSROOM_SMTP_URL is not set. pressroom account reset NAME makes a link by hand."
+        return Finding("mail", good=True, message=message)
     await check_server(settings.smtp_url, settings.mail_from.address.rpartition("@")[2])
-    return Finding("mail", good=True, says=f"{settings.smtp_url.place} takes mail of {settings.mail_from.address}.")
+    return Finding("mail", good=True, message=f"{settings.smtp_url.place} takes mail of {settings.mail_from.address}.")
 
 
 def _media(settings: Settings) -> Finding:
@@ -245,14 +245,14 @@ def _media(settings: Settings) -> Finding:
     try:
         check_confinement(found, full=settings.media_confinement)
     except PressroomError as error:
-        return Finding("media", good=False, says=error.message)
+        return Finding("media", good=False, message=error.message)
     if found.is_full:
-        return Finding("media", good=True, says=f"Children that decode are fully confined: {found}.")
-    says = (
+        return Finding("media", good=True, message=f"Children that decode are fully confined: {found}.")
+    message = (
         f"Children that decode are NOT fully confined: {found}. A file that breaks into its decoder could reach what"
         " this user can; PRESSROOM_MEDIA_CONFINEMENT=full refuses to start like this."
     )
-    return Finding("media", good=True, says=says)
+    return Finding("media", good=True, message=message)
 
 
 async def _open(settings: Settings) -> Database:
@@ -269,18 +269,20 @@ async def _pooler(settings: Settings) -> Finding:
         await applied_version(db)
     finally:
         await db.close()
-    return Finding("pooler", good=True, says=f"It leads to PostgreSQL; each {settings.database_pooler} has a session.")
+    return Finding(
+        "pooler", good=True, message=f"It leads to PostgreSQL; each {settings.database_pooler} has a session."
+    )
 
 
 async def _partitions(db: Database) -> Finding:
     """Checks that each table has partitions ahead, and that few rows found none (docs/operations.md#partitions)."""
     reaches = await db.read(list_reaches)
     good = bool(reaches) and all(each.ahead >= WEEK and each.rest_bytes <= MOST_BYTES for each in reaches)
-    says = " ".join(
+    message = " ".join(
         f"{each.table_name}: made for {each.ahead // DAY} days ahead, {each.rest_bytes // 2**20:,} MiB outside."
         for each in reaches
     )
-    return Finding("partitions", good=good, says=says if good else f"{says} {MAKE_PARTITIONS}")
+    return Finding("partitions", good=good, message=message if good else f"{message} {MAKE_PARTITIONS}")
 
 
 async def _redis(settings: Settings) -> Finding:
@@ -289,35 +291,37 @@ async def _redis(settings: Settings) -> Finding:
         await limiter.ping()
     finally:
         await limiter.close()
-    return Finding("limiter", good=True, says="Redis answers.")
+    return Finding("limiter", good=True, message="Redis answers.")
 
 
 async def _database(db: Database) -> Finding:
     try:
         version = await check_migrated(db)
     except SettingError as error:
-        return Finding("database", good=False, says=error.message)
+        return Finding("database", good=False, message=error.message)
     newer = "" if version == (own := newest_schema()) else f" (this version's is {own}, and it may serve)"
     await check_target(db)
     await check_schema(db)
     try:
         await db.transact(touch)
     except Unavailable:
-        return Finding("database", good=False, says="It can be read but not written: every write would be a 503.")
+        return Finding("database", good=False, message="It can be read but not written: every write would be a 503.")
     if db.engine == "sqlite":
         verdict = await db.one(INTEGRITY)
-        return Finding("database", good=verdict == "ok", says=f"SQLite, schema {version}{newer}, integrity: {verdict}.")
-    return Finding("database", good=True, says=f"PostgreSQL, schema {version}{newer}.")
+        return Finding(
+            "database", good=verdict == "ok", message=f"SQLite, schema {version}{newer}, integrity: {verdict}."
+        )
+    return Finding("database", good=True, message=f"PostgreSQL, schema {version}{newer}.")
 
 
 async def _jobs(db: Database) -> Finding:
     dead, deferred = await db.read(queue.count_dead), await db.read(queue.count_deferred)
     if deferred.count:
         waiting = "1 job waits" if deferred.count == 1 else f"{deferred.count:,} jobs wait"
-        says = f"{waiting} for something that this installation lacks. Last error: {deferred.error}"
-        return Finding("jobs", good=False, says=says)
-    says = f"{dead:,} jobs were given up; the table jobs says why." if dead else "None was given up."
-    return Finding("jobs", good=True, says=says)
+        message = f"{waiting} for something that this installation lacks. Last error: {deferred.error}"
+        return Finding("jobs", good=False, message=message)
+    message = f"{dead:,} jobs were given up; the table jobs says why." if dead else "None was given up."
+    return Finding("jobs", good=True, message=message)
 
 
 async def _media_store(db: Database, settings: Settings) -> Finding:
@@ -327,12 +331,12 @@ async def _media_store(db: Database, settings: Settings) -> Finding:
         expected = await db.read(expected_blobs)
         missing = [key for key in expected if await blobs.stat(key) is None]
         if not missing:
-            return Finding("media store", good=True, says=f"{blobs.place} holds the files that were looked for.")
-        says = (
+            return Finding("media store", good=True, message=f"{blobs.place} holds the files that were looked for.")
+        message = (
             f"{missing[0]} is not in {blobs.place}. Every process that serves or works must be given the same"
             " PRESSROOM_BLOBS_URL: one shared folder, or S3."
         )
-        return Finding("media store", good=False, says=says)
+        return Finding("media store", good=False, message=message)
     finally:
         await blobs.close()
 
@@ -341,7 +345,7 @@ async def _clock(db: Database) -> Finding:
     now = SystemClock().now()
     if db.engine == "postgres":
         skew = abs((await db.one(SERVER_TIME) or 0) - now)
-        return Finding("clock", good=skew < SKEW, says=f"{skew / SECOND:.1f} s from the database server's.")
+        return Finding("clock", good=skew < SKEW, message=f"{skew / SECOND:.1f} s from the database server's.")
     newest = await db.read(find_latest_time)
-    says = f"It is {iso(now)}; the newest event is of {iso(newest)}." if newest else f"It is {iso(now)}."
-    return Finding("clock", good=newest <= now + SKEW, says=says)
+    message = f"It is {iso(now)}; the newest event is of {iso(newest)}." if newest else f"It is {iso(now)}."
+    return Finding("clock", good=newest <= now + SKEW, message=message)

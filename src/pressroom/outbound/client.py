@@ -43,7 +43,7 @@ _HEADERS: Final = (
 class Destination(msgspec.Struct, frozen=True):
     """The parts of a URL, read once for all requests to it.
 
-    key: stands for it in aiohttp's pool, and says to whom to connect. path, host: as they are sent.
+    key: its key in aiohttp's pool, with the peer's address. path, host: as they are sent.
     """
 
     target: Target
@@ -53,7 +53,7 @@ class Destination(msgspec.Struct, frozen=True):
 
 
 class HttpClient:
-    """Sends requests to public addresses: what `OutboundClient` says of itself."""
+    """Sends requests to public addresses, by the contract of `OutboundClient`."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class HttpClient:
         read: int,
         keep: int,
     ) -> OutboundResponse:
-        """Sends one request and returns the response, as `OutboundClient.request` says. Raises OutboundFailed."""
+        """Sends one request and returns the response, like `OutboundClient.request`. Raises OutboundFailed."""
         exchange = Exchange(fresh=False)
         try:
             to = self._read(url)

@@ -259,7 +259,7 @@ class Wire(ResponseHandler):
 def _borrowed(transport: asyncio.BaseTransport | None) -> Generator[socket.socket | None]:
     """Gives the socket below a transport, also below TLS, while the context lasts; None when it is closed.
 
-    The object that a transport gives out itself neither reads nor tells what waits.
+    A transport's own socket object can neither read nor report waiting bytes.
     """
     given: object = None if transport is None else transport.get_extra_info("socket")
     descriptor = cast("socket.socket", given).fileno() if given is not None else -1

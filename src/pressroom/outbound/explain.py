@@ -34,7 +34,7 @@ _CONNECT: Final = {
 
 
 def explained(error: Exception, *, heard: bool) -> OutboundFailed | None:
-    """Returns what went wrong, for the endpoint's owner; None when no peer can cause it.
+    """Returns the fault in words, for the endpoint's owner; None when no peer can cause it.
 
     `heard`: whether any byte of a response had come.
     """

@@ -24,7 +24,7 @@ def request_head(method: Method, path: str, host: str, headers: Mapping[str, str
         method: As it is sent.
         path: With its query, as it is sent.
         host: With its port, unless that is the scheme's.
-        headers: One of DEFAULTS is left out when its name is among these, in whatever case.
+        headers: One of DEFAULTS is left out when its name is among these, in any case.
         length: Bytes of the body; None when there is none.
     """
     lines = [*(DEFAULTS | {name.lower(): f"{name}: {value}" for name, value in headers.items()}).values()]

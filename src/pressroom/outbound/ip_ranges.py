@@ -124,7 +124,7 @@ def _around_the_gap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
 def not_public(address: IpAddress) -> str | None:
     """Returns why an address is not public ("a private address"); None when it is public.
 
-    An address that stands for another is never public, whatever it stands for: where it is translated is not known.
+    An address that stands for another is never public, for the place of its translation is unknown.
     """
     for kind in _kinds(address):
         return kind

@@ -66,7 +66,7 @@ class LookUps:
         self._was_slow: OrderedDict[str, None] = OrderedDict()
 
     async def __call__(self, host: str, port: int) -> list[str]:
-        """Returns the addresses of `host` as literals, whatever the `port`. Raises OSError when there are none."""
+        """Returns the addresses of `host` as literals, for any `port`. Raises OSError when there are none."""
         look_up = self._look_ups.get(host)
         if look_up is None:
             look_up = _LookUp(host, asyncio.get_running_loop().create_future(), slow=host in self._was_slow)
@@ -144,7 +144,7 @@ class LookUps:
 
     def _forget(self, look_up: _LookUp) -> None:
         """Drops a look-up that nobody waits for and that has not been started."""
-        # Not started, so no thread is lost: a started one goes on until the system gives up.
+        # Not started, so no thread is lost: a started one runs until the system gives up.
         look_up.result.cancel()
         if self._look_ups.get(look_up.host) is look_up:
             del self._look_ups[look_up.host]

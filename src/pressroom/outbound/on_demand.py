@@ -37,7 +37,7 @@ class OutboundClient:
         self._closed = False
 
     async def prepare(self) -> None:
-        """Loads what requests are sent by, once. It takes a second where the machine is slow, which a deadline of the
+        """Loads the HTTP client, once. It takes a second where the machine is slow, which a deadline of the
         caller's own must not include."""
         if self._loaded is None:
             await self._load()

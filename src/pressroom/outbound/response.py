@@ -53,7 +53,7 @@ class OutboundFailed(PressroomError):
     Attributes:
         kind: How it failed.
         message: For the endpoint's owner; it reveals nothing internal.
-        cause: For the operator's log; the message where that tells everything.
+        cause: For the operator's log; the message where that is complete.
     """
 
     def __init__(self, kind: Failure, message: str, cause: str | None = None) -> None:

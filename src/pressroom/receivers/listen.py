@@ -82,7 +82,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedDelivery:
-    """One request and its verification. `refusal` says why its signature is wrong; `times` counts its id."""
+    """One request and its verification. `refusal`: the fault of its signature; `times` counts its id."""
 
     body: bytes
     envelope: Envelope | None

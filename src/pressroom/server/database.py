@@ -67,7 +67,7 @@ def one_connection(settings: Settings) -> PostgresOptions:
 
 
 def direct_connector(settings: Settings, name: str = "pressroom") -> Connector:
-    """Returns what connects to PostgreSQL past any pooler, for what needs a session of its own."""
+    """Returns a connector to PostgreSQL past any pooler, for work that needs a session of its own."""
     return Connector(settings.database_direct_url, postgres_options(settings), name=name)
 
 

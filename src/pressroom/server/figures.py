@@ -1,4 +1,4 @@
-"""Figures for the metrics that are looked up: of the disk, Redis and the replica, and of what the database holds."""
+"""Figures for the metrics that are looked up: of the disk, Redis and the replica, and of the rows in the database."""
 
 import asyncio
 import shutil
@@ -32,7 +32,7 @@ async def look_on(runtime: Runtime) -> None:
 
 
 async def _look_around(runtime: Runtime, recorder: metrics.Recorder) -> None:
-    """Records what is known without the primary."""
+    """Records the figures that need no primary."""
     disk = await asyncio.to_thread(shutil.disk_usage, runtime.settings.data_dir)
     recorder.level("pressroom_disk_free_bytes", disk.free)
     recorder.level("pressroom_disk_bytes", disk.total)

@@ -144,7 +144,7 @@ class Runtime:
 async def open_runtime(
     settings: Settings, log: Log, clock: Clock | None = None, resolve: Resolve | None = None
 ) -> Runtime:
-    """Opens everything; `resolve` looks names up for what goes out. Raises SettingError when something cannot be."""
+    """Opens everything; `resolve` looks up names for outbound requests. Raises SettingError."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
     blobs, db, replica, secrets = await _open_stores(settings, clock, log)

@@ -34,7 +34,7 @@ def own_identity() -> str:
 
 
 def has_ended(identity: str) -> bool:
-    """Returns whether the process has certainly ended; False when it lives or this machine cannot tell."""
+    """Returns whether the process has certainly ended; False when it lives or this machine cannot know."""
     try:
         machine, number, started = identity.rsplit(":", 2)
         # Another machine, or another container: its processes cannot be seen from here.

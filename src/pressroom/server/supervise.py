@@ -83,7 +83,7 @@ def _supervise(settings: Settings, log: Log, workers: int, only: Part | None, no
 
 
 def _start(only: Part | None, place: int) -> "subprocess.Popen[bytes]":
-    # The worker's standard input is a pipe from this process, which closes when this process ends in whatever way.
+    # The worker's standard input is a pipe from this process, which closes when this process ends in any way.
     command = [sys.executable, "-m", "pressroom", "serve", "--place", str(place), *(["--only", only] if only else [])]
     return subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603  # our own program
 

@@ -1,7 +1,7 @@
 """Every setting: its name, default and one line of help, from which docs/settings.md is generated.
 
 `pressroom.settings.files` finds them in the environment and in files. An invalid value raises SettingError with one
-line that says which, where and why.
+line that names it, its place and the fault.
 """
 
 from collections.abc import Callable, Mapping
@@ -367,7 +367,7 @@ class Settings:
 
     @property
     def installation(self) -> str:
-        """Returns the name that tells this installation from others in the same PostgreSQL, Redis or bucket.
+        """Returns the name that distinguishes this installation from others in the same PostgreSQL, Redis or bucket.
 
         That of the schema `public` is `pressroom`, as it was before an installation could have a schema of its own.
         """

@@ -28,7 +28,7 @@ class Tracer(Protocol):
         ...
 
     def describe_answer(self, status: int) -> None:
-        """Says with which status the delivery of the current span was answered."""
+        """Records the response status on the delivery's span."""
         ...
 
     def current(self) -> str | None:

@@ -43,7 +43,7 @@ class OtlpTracer:
     """The tracer of one process.
 
     Args:
-        endpoint: The collector's address; spans go to /v1/traces below it. What else there is to set (headers,
+        endpoint: The collector's address; spans go to /v1/traces below it. Other settings (headers,
             samplers, batches) OpenTelemetry reads from its own variables, OTEL_….
         log: Where it is said that spans cannot be sent.
     """
@@ -109,7 +109,7 @@ class OtlpTracer:
 
 
 def _traceparent(span: Span) -> str:
-    """Returns what names a span to others (W3C Trace Context)."""
+    """Returns the identifier of a span in headers (W3C Trace Context)."""
     its = span.get_span_context()
     return f"00-{format_trace_id(its.trace_id)}-{format_span_id(its.span_id)}-{its.trace_flags:02x}"
 

@@ -40,7 +40,7 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class SessionOnly:
-    """For a session; an API key is refused, whatever its scopes.
+    """For a session; an API key is refused, with any scopes.
 
     Attributes:
         is_limited: False: the limit of writes per minute does not apply (docs/limits.md#signed-in).

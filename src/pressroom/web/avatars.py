@@ -27,7 +27,7 @@ def drawing(svg: bytes, caching: tuple[bytes, bytes]) -> Response:
     return Response(200, svg, b"image/svg+xml", headers)
 
 
-# Light on dark by at least 4.5 to 1, whatever the hue.
+# Light on dark by at least 4.5 to 1, for every hue.
 _NAMED = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" role="img" aria-label="avatar">'
     '<rect width="96" height="96" fill="hsl({hue} 45% 30%)"/>'
@@ -80,7 +80,7 @@ def draw_hub_avatar(hub_id: str) -> bytes:
 
 @lru_cache(4_096)
 def avatar_source(address: str, name: str | None) -> str:
-    """Returns what an `<img>` shows for the avatar at `address`: a drawn one, `…/{id}.svg`, comes within the page."""
+    """Returns the `src` of an `<img>` for the avatar at `address`: a drawn one, `…/{id}.svg`, comes within the page."""
     if not address.endswith(".svg"):
         return address
     path, _, drawn = address.removesuffix(".svg").rpartition("/")

@@ -30,7 +30,7 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Networks) -> s
     """Returns the address of the client.
 
     That is the peer, unless it is a trusted proxy. Then it is the right-most entry of X-Forwarded-For that is not a
-    trusted proxy itself: what stands to the left of it was written by the client and proves nothing.
+    trusted proxy itself: the text to the left of it was written by the client and proves nothing.
 
     Args:
         peer: The address that the connection comes from.
@@ -69,7 +69,7 @@ def is_within(peer: str, networks: Networks) -> bool:
 
 @lru_cache(4096)
 def network_of(client: str) -> str:
-    """Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
+    """Returns the address that counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
     return str(ipaddress.ip_network((client, 64), strict=False)) if ":" in client else client
 
 

@@ -53,7 +53,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def error_response(error: BaseException) -> Response:
-    """Returns the response to an error. Of an unexpected one it says nothing but that it happened."""
+    """Returns the response to an error. That of an unexpected one has no details."""
     status, label = label_of(error)
     if (status, label) == INTERNAL or not isinstance(error, PressroomError):
         return _answer(500, Problem(INTERNAL[1], "Something failed here. It is safe to retry with an Idempotency-Key."))

@@ -32,7 +32,7 @@ _READ: Final = {
     b"user-agent": ("user_agent", " "),
     b"x-forwarded-for": ("forwarded_for", ", "),
 }
-"""Every header that is read: its field of `Headers`, and what joins its values when it comes more than once."""
+"""Every header that is read: its field of `Headers`, and the separator of its values when it is repeated."""
 
 
 class Headers(msgspec.Struct):

@@ -26,7 +26,7 @@ DRAIN_SECONDS: Final = 5.0
 
 
 class IncomingBody:
-    """The body of one request. `unread` says whether more of it may come.
+    """The body of one request. `unread`: more of it may come.
 
     `length` is its Content-Length, past which nothing is asked for; None when it has none or is chunked.
     """
@@ -75,7 +75,7 @@ class IncomingBody:
         self.unread = message.get("more_body", False)
         if self._missing is not None:
             self._missing -= len(chunk)
-            # The server says that more may come until it was asked once more, which costs a round of its threads.
+            # The server reports an end only when asked once more, which costs a round of its threads.
             self.unread = self.unread and self._missing > 0
         return chunk
 
@@ -147,7 +147,7 @@ class BodyReader:
 
 
 def is_large(headers: Headers) -> bool:
-    """Returns whether a body is larger than a form without files can be, or does not say how large it is."""
+    """Returns whether a body is larger than a form without files can be, or has no stated length."""
     return headers.content_length is None or headers.content_length > FORM_LIMIT
 
 

@@ -40,7 +40,7 @@ class Body(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=T
     """For a field that may be reported as `required`: the fields that may be given instead, even with a fault."""
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
-        """Yields what breaks rules that no type can express, such as those about two fields. `now` is in milliseconds.
+        """Yields the errors of rules that types cannot express, such as those on two fields. `now` is in milliseconds.
 
         A field or list item that is already wrong by its type is None here, and errors about it are dropped.
         """

@@ -249,7 +249,7 @@ class FormSpec:
         by_key: The rules of the form in a request by key.
         signed_in: The rules in a request by session.
         json_texts: Those of its texts that are serialised JSON.
-        field_errors: Finds what else can be wrong with a form as a whole.
+        field_errors: Finds the faults of a form as a whole.
     """
 
     by_key: FormRules

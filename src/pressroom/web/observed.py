@@ -21,7 +21,7 @@ def observe(method: str, route: str, status: int, milliseconds: int) -> None:
 
 
 def traced(app: Application, tracer: tracing.Tracer, trusted: Networks) -> Application:
-    """Returns the application with each request in a span. Only trusted proxies may say which trace it belongs to."""
+    """Returns the application with each request in a span. Only trusted proxies may name its trace."""
 
     async def serve(scope: HttpScope, receive: Receive, send: Send) -> None:
         if scope["path"] in PROBES:

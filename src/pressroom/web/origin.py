@@ -1,4 +1,4 @@
-"""Where a request says that it comes from and goes to: the same-origin rule, and the header Host."""
+"""The same-origin rule, and the header Host: the stated source and target of a request."""
 
 from ipaddress import ip_address
 from typing import Final
@@ -12,7 +12,7 @@ _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 
 
 def check_same_origin(headers: Headers, base_url: str) -> None:
-    """Raises CrossOrigin when a browser says that another site made the request.
+    """Raises CrossOrigin when a browser reports another site as the source of the request.
 
     `Sec-Fetch-Site` decides if it is there, otherwise `Origin`, which must be that of the base address
     (docs/proxy.md#requirements). A client that sends neither is no browser.

@@ -120,7 +120,7 @@ def decode_typed(
         if absent is not msgspec.UNSET:
             _put(value, name, absent, own)
     for name in typed.keys() - leaves.keys() - set(_companions(fields)):
-        value.setdefault(name[:LONGEST_NAME], typed[name][0])  # The struct does not know it and says so.
+        value.setdefault(name[:LONGEST_NAME], typed[name][0])  # The struct refuses it as unknown.
     body = json_bodies.decode(kind, msgspec.json.encode(value), field_errors, now)
     if holds_nul(typed):  # In a field that this body has no use for.
         field_errors.append(FieldError("body", Code.INVALID_FORMAT, "A form must not hold the NUL character."))
@@ -168,7 +168,7 @@ def _given(
 
 
 def _number(kind: inspect.Type, text: str) -> object:
-    """Returns the number that a text is, where the type wants one; otherwise the text, whose error will say so."""
+    """Returns a text as a number where the type is one; a text that is no number stays, and is refused later."""
     if isinstance(kind, inspect.IntType) and _WHOLE.fullmatch(text):
         return int(text)
     if isinstance(kind, inspect.FloatType) and _DECIMAL.fullmatch(text):

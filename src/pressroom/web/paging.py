@@ -63,7 +63,7 @@ def is_id(text: str) -> bool:
 
 
 def shown_id_errors(field: str, given: str | None) -> Iterator[FieldError]:
-    """Yields an error when what names something that a list showed is no id. Compared with ids, another text would
+    """Yields an error when the name of an entry of a list is no id. Compared with ids, another text would
     stand before or after all of them: `zz` as the last one shown would mean everything.
     """
     if given is not None and not is_id(given):

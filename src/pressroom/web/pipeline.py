@@ -165,7 +165,7 @@ class Pipeline(Generic[C]):
         )
 
     async def _respond(self, scope: HttpScope, request: Request[C], turn: Turn) -> Response:
-        """Returns the response of the route, or the one to whatever was raised on the way there."""
+        """Returns the response of the route, or the one to an error on the way there."""
         if _in_api(request.path):
             request.response_headers += API_HEADERS
         route = None
@@ -191,7 +191,7 @@ class Pipeline(Generic[C]):
         except NotSignedIn as error:
             is_page = route is not None and isinstance(route.access, Page | Visitor)
             return sign_in_first(request) if is_page else self._refuse(request, error)
-        except Exception as error:  # whatever happens, the client gets a response
+        except Exception as error:  # the client always gets a response
             return self._refuse(request, error)
 
     def _refuse(self, request: Request[C], error: Exception) -> Response:

@@ -41,7 +41,7 @@ async def render(
         values: The template's variables. It also has those of `frame_of`, `query`, `done`, `now` and `form`.
         form: The form on the page. A refused form determines the status, otherwise `status` does.
         secret: The page shows a secret: it is never compressed.
-        version: Of a part that is asked for again and again: what names the state that it shows. See `unchanged`.
+        version: Of a part that is polled: the name of its state. See `unchanged`.
         script: False for a page that people only read: it may load no script.
         policy: Another Content-Security-Policy than theirs.
     """
@@ -64,7 +64,7 @@ async def render(
 
 
 async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str, object]:
-    """Returns what `base.html` shows around a page; of a part of a page, what parts need. One indexed read, of at most
+    """Returns the variables of `base.html`; of a part of a page, those of parts. One indexed read, of at most
     100 rows, when somebody is signed in, and another one on the pages of admins."""
     viewer, account_id = request.viewer, request.account_id
     is_counted = viewer is not None and account_id is not None and not is_part
@@ -107,7 +107,7 @@ def unchanged(request: Request[Any], version: str) -> Response | None:
 
 
 def hide_address(response: Response) -> None:
-    """Has browsers tell nobody, ourselves included, the address of a page: it holds a token, and proxies log referrers.
+    """Has browsers send the address of a page to nobody as a referrer: it holds a token, and proxies log referrers.
 
     The origin stays: without it forms could not be distinguished from those of other sites.
     """
@@ -151,7 +151,7 @@ def _page_of_form(request: Request[Any], target: str) -> str:
 def own_path(given: str | None, default: str = "/") -> str:
     """Returns where a parameter `next` leads, if that is a path of our own; otherwise `default`.
 
-    Browsers read `//host`, `/\\host` and what tabs or line breaks hide as another site.
+    Browsers read `//host`, `/\\host` and such texts behind tabs or line breaks as another site.
     """
     if not given or not given.startswith("/") or given.startswith("//") or "\\" in given or not given.isprintable():
         return default

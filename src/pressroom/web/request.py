@@ -41,10 +41,10 @@ class Request(msgspec.Struct, Generic[C]):
         query: The query string, as sent.
         client: The client's address (docs/proxy.md#client-addresses).
         peer: The address that the connection comes from: the client's own, or that of a proxy.
-        response_headers: Headers that the response gets, whatever becomes of the request.
+        response_headers: Headers of the response, also of an error.
         started: When the request began, in milliseconds.
         route: The path as the route declares it: `/api/posts/{id}`.
-        parameters: What stands in the path for the names in the route's path.
+        parameters: The values in the path, by their names in the route's path.
         who: The caller; None when nobody is signed in.
         account_id: The account that the request was found to come from, for the log; set also when it is then refused.
         key_id: The API key that it came with, likewise.

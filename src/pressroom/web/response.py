@@ -13,7 +13,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class EndlessBody(Protocol):
-    """A body that goes on until it ends by itself or the client hangs up. It is closed in any case.
+    """A body that lasts until it ends by itself or the client hangs up. It is closed in any case.
 
     Attributes:
         cut_off: Ends its sending in so many seconds; set by the sender.
@@ -31,9 +31,9 @@ class Response(msgspec.Struct):
     """A response. `headers` come on top of those that every response has.
 
     A `stream` of `length` bytes takes the place of a `body` that is too large to be held in memory; an `endless` one is
-    sent as it comes. `replayed` says that it is the stored response of an earlier request, and that this one changed
+    sent as it comes. `replayed`: it is the stored response of an earlier request, and this one changed
     nothing. `label` is that of the error (docs/errors.md#labels) in the response to one. `holds_secret`: it is never
-    compressed, for the size of what is compressed tells something of it. `cached`: the body again, when it is sent many
+    compressed, for the compressed size reveals something of the content. `cached`: the body again, when it is sent many
     times.
     """
 

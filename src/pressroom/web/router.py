@@ -58,7 +58,7 @@ class Router(Generic[C]):
         return found is not None and "GET" in found[0]
 
     def without_token(self, path: str) -> str:
-        """Returns the path as it may be logged: without what stands in the place of a token, and all that follows.
+        """Returns the path as it may be logged: without a token and all that follows it.
 
         Misspelt addresses are cut too (`//media/…`, `/Media/…`): the token in them would open the file.
         """

@@ -72,7 +72,7 @@ class FormFiles:
 
     Attributes:
         rules: In which field, how many and how large.
-        field_errors: Finds what else can be wrong with the form as a whole.
+        field_errors: Finds the faults of the form as a whole.
     """
 
     rules: FormRules
@@ -113,7 +113,7 @@ class Declaration(TypedDict, total=False):
         body_optional: An empty body counts as `{}`.
         idempotent: Whether the route takes an Idempotency-Key (docs/idempotency.md): unless given, all but GET do.
         paged: The route takes `limit` and `cursor`, and refuses wrong ones.
-        query: What else it takes in the query string.
+        query: Its other parameters in the query string.
         content_type: The type of a successful response; JSON when not given.
         example: A body, for the API reference; unless given, the `example()` of its struct, if that has one.
         response_example: The response to that body; unless given, the `example()` of `gives`.

@@ -59,7 +59,7 @@ class ReadersServer(Server):
             self._ssp = None
         with socket.socket(fileno=os.dup(self._shd.get_fd())) as listening:
             bound_readers(listening, self._reader_seconds)
-            listening.listen(self.backlog)  # Before the hooks of the start, which say that the server listens.
+            listening.listen(self.backlog)  # Before the hooks of the start, which report that the server listens.
 
 
 def bound_readers(listening: socket.socket, seconds: int) -> None:

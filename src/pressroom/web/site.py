@@ -93,7 +93,7 @@ def _document(document: CachedBody, content_type: bytes) -> Response:
 
 @routes.get("/robots.txt", Public(), summary="What search engines may read")
 async def robots(request: Request[Any]) -> Response:
-    """Leaves out the API, and pages for people who are signed in. Pages of posts that are not PUBLIC say `noindex`."""
+    """Leaves out the API, and pages for people who are signed in. Pages of posts that are not PUBLIC have `noindex`."""
     return Response(200, request.services.robots, b"text/plain; charset=utf-8", [FOR_A_DAY])
 
 

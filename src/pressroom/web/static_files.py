@@ -50,7 +50,7 @@ def static_file(name: str) -> Response:
 
 
 def _group(name: str) -> str:
-    """Returns what shares an address: a library, whose files name each other, or all files of ours."""
+    """Returns the files that share an address: those of a library, which name each other, or all of ours."""
     return "/".join(name.split("/")[:2]) if name.startswith(VENDOR) else ""
 
 

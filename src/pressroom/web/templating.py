@@ -50,7 +50,7 @@ def icon(name: str, label: str = "", *, filled: bool = False) -> Markup:
 
     Args:
         name: One of `ICON_NAMES`. Another one is an error of ours, in a template.
-        label: What it says to those who do not see it, if no words beside it do.
+        label: Its text for screen readers, unless words beside it are enough.
         filled: Painted over, for something that is on.
     """
     if name not in ICON_NAMES:
@@ -64,7 +64,7 @@ _AVATAR: Final = Markup('<img class="avatar" src="{}" width="{}" height="{}" alt
 
 
 def avatar(address: str, name: str | None, size: int) -> Markup:
-    """Returns the picture of an account or hub, `size` pixels wide. The name stands beside it: it says nothing."""
+    """Returns the picture of an account or hub, `size` pixels wide. The name is beside it, so `alt` is empty."""
     return _AVATAR.format(avatar_source(address, name), size, size)
 
 

@@ -219,7 +219,7 @@ class Connector:
     Args:
         url: Its address. Of several hosts, the one that takes writes is used; of two that do (a primary that came back
             after another took its place), the one of the later timeline.
-        options: What connections are given.
+        options: The arguments of each connection.
         name: The application name of these connections.
         reading: Whether a host that takes no writes will do.
     """
@@ -279,7 +279,7 @@ class Connector:
         return bool(opened) and (self._reading or "" < self._timeline <= latest)
 
     def _note(self, timeline: str, connection: PostgresConnection) -> None:
-        """Closes what leads to an earlier primary once there is a later one: nothing more is written to that."""
+        """Closes connections to an earlier primary once there is a later one: nothing more is written to it."""
         if timeline > self._timeline:
             self._timeline = timeline
             # Also those amid a transaction: to commit on an earlier primary would be an answer that the later one knows

@@ -237,7 +237,7 @@ class PostgresDatabase:
     async def _connection(self) -> AsyncGenerator[PostgresConnection]:
         """Yields a connection of the pool; raises PostgreSQL's errors as those of this package.
 
-        What fails on it is rolled back. Collisions are raised as they are.
+        A failure on it is rolled back. Collisions are raised as they are.
         """
         try:
             connection = await self.pool.take()
@@ -262,7 +262,7 @@ class PostgresDatabase:
         except asyncpg.IntegrityConstraintViolationError as error:
             raise ConstraintViolated(str(error)) from error
         except (asyncpg.DiskFullError, asyncpg.OutOfMemoryError) as error:
-            # Told apart from an absent database: to wait does not help here, an operator must free space.
+            # Not the same as an absent database: waiting does not help here, an operator must free space.
             raise DiskFull("The database's disk is full. Nothing was written.", 10) from error
         except asyncpg.LockNotAvailableError as error:
             raise LockedElsewhere("Another transaction keeps what is needed locked.") from error
@@ -299,7 +299,7 @@ async def open_postgres(
 ) -> PostgresDatabase:
     """Connects. `direct` makes connections that no pooler stands before; without one, those of `url` will do.
 
-    Raises DatabaseNotReached, or SettingError when what answers refuses.
+    Raises DatabaseNotReached, or SettingError when the server refuses.
     """
     connector = Connector(url, options)
     pool = Connections(connector.connect, options.connections, options.pool_seconds)

@@ -86,7 +86,7 @@ class SessionLock:
         """Waits until the lock is no longer held, or PostgreSQL does not say that it is."""
         while self._connection is not None and await self._see(self._connection):
             with contextlib.suppress(TimeoutError):
-                # The end of the connection is the end of the lock; there is nothing to ask.
+                # The end of the connection is the end of the lock: no query is needed.
                 await asyncio.wait_for(self._ended.wait(), PULSE_SECONDS)
                 return
 

@@ -103,7 +103,7 @@ PARTITIONS: Final = Query(
     " WHERE c.relkind = 'p' AND x.relkind = 'r' AND pg_table_is_visible(c.oid)",
 )
 
-# Few rows are moved, along an index, whatever the planner believes of their number.
+# Few rows are moved, along an index, even if the planner estimates many.
 _CHANGE: Final = f"""SET LOCAL lock_timeout = '{LOCK_MILLISECONDS}ms'; SET LOCAL enable_seqscan = off;
     DO $change$ BEGIN PERFORM pg_advisory_xact_lock({LOCKS_OF_SCHEMA} + {LOCK}); {{steps}} END $change$"""
 

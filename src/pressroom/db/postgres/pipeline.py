@@ -31,7 +31,7 @@ _read_size: Final = _SIZE.unpack_from
 
 _COMPLETE: Final = b"C"[0]
 _LAST: Final = b"EZ"
-"""Kinds of messages behind which no answer comes to what went ahead: errors, and the end of a round trip."""
+"""Kinds of messages that end the answers to statements ahead: errors, and the end of a round trip."""
 
 _FOR_ASYNCPG: Final = b"ASN"
 """Kinds of messages that are no answer: notifications, parameters and notices."""
@@ -79,14 +79,14 @@ class Pipeline(asyncio.Protocol):
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether an answer to what went ahead is missing. Without a statement of asyncpg's behind it none comes."""
+        """Whether an answer to a statement ahead is missing. Without a statement of asyncpg's behind it none comes."""
         return self._ahead > 0
 
     def send(self, statements: Sequence[Ahead], *, note: bool) -> list[str]:
         """Writes statements; asyncpg has to write the next one before anything else happens.
 
         Args:
-            statements: What goes ahead; their rows are dropped.
+            statements: The statements that go ahead; their rows are dropped.
             note: Whether the tag of asyncpg's statement is noted too.
 
         Returns:
@@ -131,7 +131,7 @@ class Pipeline(asyncio.Protocol):
         self.is_unended = self.is_unended and not answered
 
     def data_received(self, data: bytes) -> None:
-        """Passes on to asyncpg what comes in, but for the answers to what went ahead."""
+        """Passes incoming data on to asyncpg, except the answers to statements ahead."""
         if self._unread:
             data, self._unread = self._unread + data, b""
         # The usual case, rows of asyncpg's own statement, must cost no parsing.
@@ -149,7 +149,7 @@ class Pipeline(asyncio.Protocol):
             kind, after = data[place], place + 1 + _read_size(data, place + 1)[0]
             if after > end:  # The rest of this message comes with the next data.
                 break
-            if kind in _LAST:  # PostgreSQL skips what went ahead behind an error: nothing more of it is answered.
+            if kind in _LAST:  # PostgreSQL skips statements behind an error: none of those is answered.
                 ahead = 0
             # Notices and notifications may come between any two answers. They belong to the session, not to a
             # statement.
@@ -170,7 +170,7 @@ class Pipeline(asyncio.Protocol):
         return b"".join(passed_on)
 
     def eof_received(self) -> bool | None:
-        """Passes on the end of what comes in."""
+        """Passes on the end of the incoming data."""
         return self._protocol.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:

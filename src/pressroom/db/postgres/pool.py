@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, given out to clients in turn, except to what goes first.
+"""Connections to PostgreSQL, given out to clients in turn; work of the server itself goes first.
 
 A connection is not reset when it comes back: nothing of a session's state is changed outside a transaction, and a
 transaction's end undoes settings that were changed inside (docs/architecture.md#the-database).
@@ -114,7 +114,7 @@ class Connections(Generic[C]):
     async def close(self) -> None:
         """Waits a moment for connections in use, closes in order, and cuts off the rest."""
         self._most = 0
-        with contextlib.suppress(Exception):  # whatever does not end in order is cut off
+        with contextlib.suppress(Exception):  # a connection that does not end in order is cut off
             async with asyncio.timeout(CLOSE_PATIENCE):
                 while len(self._open) + self._opening > len(self._idle):
                     self._came_back.clear()

@@ -29,7 +29,7 @@ MOST: Final = 200
 """Subjects that one NOTIFY names: it takes less than 8,000 bytes."""
 
 WORK: Final = "work"
-"""The word of a NOTIFY that says that there is work."""
+"""The payload of a NOTIFY about new work."""
 
 PULSE: Final = 30.0
 """Seconds after which a silent connection is asked whether it is still there."""
@@ -147,7 +147,7 @@ class Signals:
             await asyncio.sleep(PAUSE)
 
     async def _listen_on(self, connection: PostgresConnection) -> None:
-        """Listens until the connection is lost, also when PostgreSQL does not say so."""
+        """Listens until the connection is lost, also when PostgreSQL does not report the loss."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         async with asyncio.timeout(PATIENCE):

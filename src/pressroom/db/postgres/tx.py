@@ -23,7 +23,7 @@ CONFIRMED: Final = Ahead(
 synchronous standby.
 
 A COMMIT waits for the standby only if the transaction wrote to the log, and then for all that came before it. A server
-that is a standby itself says that it only reads, as to any write."""
+that is a standby itself refuses it as read-only, like any write."""
 
 MOST: Final = 64
 """Statements that wait at the most."""
@@ -33,7 +33,7 @@ Refusal = Callable[[], Exception]
 
 
 class PostgresTx:
-    """An open transaction. `busy` says whether a statement is under way: any other await is refused; `statements`
+    """An open transaction. `busy`: a statement is under way; any other await is refused; `statements`
     counts round trips.
 
     Args:
@@ -100,7 +100,7 @@ class PostgresTx:
 
     async def run_each(self, command: Command, rows: Sequence[Mapping[str, Value]]) -> None:
         columns = [command.arrange(row) for row in rows]
-        if not columns:  # asyncpg would send nothing, and what waits would go ahead of nothing
+        if not columns:  # asyncpg would send nothing, so nothing would carry the queued statements
             return
         await self._ask(self._connection.executemany(command.numbered, columns))
 
@@ -122,19 +122,19 @@ class PostgresTx:
         self._at_end.append((subscriber, event))
 
     async def flush(self) -> None:
-        """Sends what waits. Raises the first refusal."""
+        """Sends the queued statements. Raises the first refusal."""
         await self._say("SELECT 1")
 
     async def settle(self) -> None:
-        """Finds out whether what waits refuses the transaction, and ends it: that comes before a later refusal."""
+        """Sends the queued statements, whose refusal comes before a later one, and ends the transaction."""
         if any(self._refusals):
             await self._say("ROLLBACK")
 
     async def commit(self, *, confirm: bool) -> None:
-        """Sends what waits, and commits. Raises the first refusal; DatabaseAway when PostgreSQL rolled back instead.
+        """Sends the queued statements, and commits. Raises the first refusal; DatabaseAway when PostgreSQL rolled back.
 
         Args:
-            confirm: Whether to wait for the synchronous standby, whatever was done.
+            confirm: Whether to wait for the synchronous standby even if nothing was written.
         """
         # A COMMIT never travels with a statement that may refuse: PostgreSQL would commit before the refusal is seen.
         if any(self._refusals):
@@ -159,12 +159,12 @@ class PostgresTx:
         self._refusals.append(refusal)
 
     async def _say(self, sql: str, *values: Value) -> str:
-        """Runs a statement behind what waits, and returns what PostgreSQL says that it did."""
+        """Runs a statement behind the queued ones, and returns PostgreSQL's command tag."""
         await self._ask(self._connection.fetch(sql, *values), note=True)
         return self._tags[-1]
 
     async def _ask(self, statement: Awaitable[R], *, note: bool = False) -> R:
-        """Has asyncpg run a statement, behind what waits. Raises the first refusal of that, whatever failed later."""
+        """Has asyncpg run a statement, behind the queued ones. Raises their first refusal before a later failure."""
         pipeline, refusals = self._connection.pipeline, self._refusals
         if refusals or note:
             self._tags = pipeline.send(self._ahead, note=note)
@@ -192,7 +192,7 @@ class PostgresTx:
         return answer
 
     def _check(self, refusals: Sequence[Refusal | None]) -> None:
-        """Looks at what became of statements that went ahead. Raises the first refusal."""
+        """Reads the answers to statements that went ahead. Raises the first refusal."""
         for tag, refusal in zip(self._tags, refusals, strict=False):  # not of those after a failure
             touched = _count(tag)
             if touched:
@@ -206,7 +206,7 @@ def _ahead_of(command: Command, values: Mapping[str, Value]) -> Ahead:
 
 
 def _count(tag: str) -> int:
-    """Returns how many rows a statement touched, by what PostgreSQL says of it: "UPDATE 3" or "INSERT 0 3"."""
+    """Returns how many rows a statement touched, by its command tag: "UPDATE 3" or "INSERT 0 3"."""
     count = tag.rpartition(" ")[2]
     return int(count) if count.isdigit() else 0
 

@@ -231,7 +231,7 @@ class SqliteDatabase:
                 raise
 
     def _take(self, group: list[_QueuedTransaction]) -> Iterator[_QueuedTransaction]:
-        """Yields the first of a group and adds to it what waits, until it is full or has taken its time."""
+        """Yields the first transaction of a group, then waiting ones, until the group is full or its time is over."""
         began = time.perf_counter()
         yield group[0]
         while len(group) < GROUP and time.perf_counter() - began < GROUP_SECONDS:

@@ -105,5 +105,5 @@ def columns_of(connection: SqliteConnection, command: Command) -> list[Column]:
 
 
 def bind(connection: SqliteConnection, query: Query[R]) -> Builder[R]:
-    """Returns what builds the rows of a statement. Raises ColumnsDoNotFit."""
+    """Returns the function that builds the rows of a statement. Raises ColumnsDoNotFit."""
     return query.bind("sqlite", columns_of(connection, query))

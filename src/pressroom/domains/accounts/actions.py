@@ -69,7 +69,7 @@ async def check_email_free(tx: Tx, email: str, but: str) -> None:
 async def edit_profile(tx: Tx, caller: Caller, profile: Profile) -> Account:
     """Changes the given fields and returns the account. Raises Conflict when the user name is taken or reserved.
 
-    The previous name stays reserved. When an account turns private or public, jobs update what others see of it; tag
+    The previous name stays reserved. When an account turns private or public, jobs update what others see; tag
     pages hide the posts of a private account even before their job has run.
     """
     # Wholly, since a change of the name is a change of a key of the row: taken weakly first, two edits would wait for

@@ -16,7 +16,7 @@ from pressroom.text import has_controls, name_errors
 from pressroom.words import beginnings_of
 
 SESSION_RECENT: Final = 30 * MINUTE
-"""How long after a sign-in, or after the password was given again, a session may do what needs a recent one."""
+"""How long after a sign-in, or after the password was given again, operations that need a recent one are allowed."""
 
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]{3,30}")
 _EMAIL: Final = re.compile(
@@ -82,7 +82,7 @@ class NamedAccount(msgspec.Struct):
 class AccountStatus(msgspec.Struct):
     """Whether an account is private, and since when (milliseconds) it is suspended, if it is.
 
-    It decides who may follow the account and what others see of it.
+    It decides who may follow the account, and how much others see of it.
     """
 
     id: str
@@ -143,7 +143,7 @@ class Caller(msgspec.Struct):
         return self.key.id if self.key else None
 
     def has_scope(self, scope: str) -> bool:
-        """Returns whether the caller may do what needs a scope: somebody signed in may."""
+        """Returns whether the caller has a scope; a session has all."""
         return self.key is None or scope in self.scopes.split(" ")
 
     def is_recent(self, now: int) -> bool:
@@ -193,12 +193,12 @@ def words_of_account(username: str, display_name: str) -> list[str]:
 
 
 def login_subject(login: str) -> str:
-    """Returns what attempts to sign in as `login` (folded) are counted as; a password typed there is not kept."""
+    """Returns the name by which attempts to sign in as `login` (folded) count; a password typed there is not kept."""
     return "login:" + hashlib.sha256(login.encode()).hexdigest()
 
 
 def account_subject(account_id: str) -> str:
-    """Returns what attempts at an account are counted as, by whichever of its names."""
+    """Returns the name under which attempts at an account count, by any of its names."""
     return f"account:{account_id}"
 
 

@@ -82,7 +82,7 @@ async def read_overview(tx: Tx) -> Overview:
 
 
 async def read_account(tx: Tx, username: str) -> Facts:
-    """Returns an account with what belongs to it. Raises NotFound."""
+    """Returns an account with its belongings. Raises NotFound."""
     record = await get_record(tx, username)
     return Facts(
         record,
@@ -95,7 +95,7 @@ async def read_account(tx: Tx, username: str) -> Facts:
 async def verify_account(
     tx: Tx, source: Source, username: str, reason: str, *, verified: bool | None, email_verified: bool | None
 ) -> AccountRecord:
-    """Gives an account its badge, or takes it away, and says whether its e-mail address counts as confirmed.
+    """Gives an account its badge, or takes it away, and records whether its e-mail address counts as confirmed.
 
     Returns the account's record. None leaves it as it is. Raises NotFound.
     """

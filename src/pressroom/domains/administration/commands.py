@@ -60,7 +60,7 @@ async def list_jobs(db: Database, limit: int, cursor: str | None) -> JobList:
 
 
 def queue_table(found: JobList) -> Table:
-    """Returns what waits, by kind."""
+    """Returns the number of waiting jobs, by kind."""
     shown = Table("kind", "waiting", "oldest", box=None)
     for each in found.queues:
         shown.add_row(each.kind, _count(each.waiting), each.oldest_at)

@@ -8,7 +8,7 @@ from pressroom.domains.accounts.models import AccountRecord
 from pressroom.errors import Conflict
 
 MOST: Final = 10_000
-"""As far as rows are counted for an overview: whatever is stored, it costs no more than this."""
+"""The count at which an overview stops counting rows: it costs no more than this."""
 
 LOOKED_AT: Final = 1_000
 """Endpoints among which the oldest waiting delivery is looked for."""

@@ -142,7 +142,7 @@ async def delete_account(request: Request[Caller], body: DeleteAccount) -> Respo
 
 @routes.page("/admin/jobs", AdminPage(), summary="Jobs")
 async def show_jobs(request: Request[Caller], form: FormState) -> Response:
-    """Renders what waits, and the jobs that were given up."""
+    """Renders the numbers of waiting jobs, and the jobs that were given up."""
     page = page_of(request)
     depths, found = await request.db.read(actions.read_jobs, page.before, page.limit + 1)
     dead, cursor = split(found, page, lambda job: job.id)

@@ -250,7 +250,7 @@ def overview_shape(found: Overview, version: str, engine: str) -> OverviewOut:
 
 
 def facts_shape(facts: Facts, now: int) -> FactsOut:
-    """Returns an account with what belongs to it, at `now` (milliseconds)."""
+    """Returns an account with its belongings, at `now` (milliseconds)."""
     keys = [*facts.keys.active, *facts.keys.ended]
     return FactsOut(
         **msgspec.structs.asdict(record_shape(facts.record, len(facts.keys.active))),

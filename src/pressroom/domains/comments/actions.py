@@ -163,13 +163,13 @@ async def _notify(tx: Tx, post: SeenPost, comment: Comment, parent: Comment | No
 
     One account is notified once: a reply to the post's author is no comment to them as well.
     """
-    told = {post.account_id: NotificationType.COMMENT}
+    notified = {post.account_id: NotificationType.COMMENT}
     if parent is not None and parent.account_id != comment.account_id and await _may_hear(tx, post, parent.account_id):
-        told[parent.account_id] = NotificationType.REPLY
+        notified[parent.account_id] = NotificationType.REPLY
     # Nobody is notified of a comment under their own post by themselves.
-    told.pop(comment.account_id, None)
-    filtering = await list_filtering(tx, list(told), comment.content)
-    for account_id, notification_type in told.items():
+    notified.pop(comment.account_id, None)
+    filtering = await list_filtering(tx, list(notified), comment.content)
+    for account_id, notification_type in notified.items():
         if account_id not in filtering:
             await notify(
                 tx,

@@ -45,7 +45,7 @@ class CommentCreatedData(EventData):
 
 
 def comment_created(comment: Comment) -> CommentCreatedData:
-    """Returns what comment.created says of a new comment."""
+    """Returns the data of comment.created for a new comment."""
     return CommentCreatedData(
         CreatedComment(
             id=comment.id,

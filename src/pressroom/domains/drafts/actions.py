@@ -166,7 +166,7 @@ async def precheck_draft(
 ) -> str | None:
     """Checks a draft before `publish_draft` and writes nothing; returns the URL of its future link card.
 
-    Raises what that would raise, by the same checks.
+    Raises the same refusals, by the same checks.
     """
     view = await get_draft(tx, caller, draft_id)
     _check_version(view, version)
@@ -277,7 +277,7 @@ def _check_version(view: DraftView, version: int | None) -> None:
 
 
 def _check_key(caller: Caller, draft: Draft, changes: DraftChanges) -> None:
-    """Raises what keeps a key from these changes."""
+    """Raises Unprocessable or MissingScope when a key may not make these changes."""
     if caller.key is None:
         return
     _check(key_faults(draft, changes))
@@ -306,7 +306,7 @@ class Composed(msgspec.Struct):
 
 
 async def save_composed(tx: Tx, caller: Caller, composed: Composed, allowance: Allowance) -> DraftView:
-    """Stores the content as a new draft, or as the next version of its draft. Raises what those actions raise."""
+    """Stores the content as a new draft, or as the next version of its draft. Raises the errors of those actions."""
     if composed.draft_id is None:
         view = await create_draft(tx, caller, composed.changes)
     else:
@@ -317,6 +317,6 @@ async def save_composed(tx: Tx, caller: Caller, composed: Composed, allowance: A
 
 
 async def publish_box(tx: Tx, caller: Caller, composed: Composed, allowance: Allowance) -> DraftView:
-    """Stores the content in its draft and publishes that. Raises what those actions raise; then nothing is changed."""
+    """Stores the content in its draft and publishes that, or changes nothing. Raises the errors of those actions."""
     view = await save_composed(tx, caller, composed, allowance)
     return await publish_draft(tx, caller, view.draft.id, None, allowance)

@@ -71,7 +71,7 @@ async def give_up(tx: Tx, job: Job, reason: str) -> None:
 
 
 def reason_of(refusal: Refused | QuotaExceeded) -> str:
-    """Returns all that a refusal says, for the owner of the draft."""
+    """Returns all messages of a refusal, for the owner of the draft."""
     if isinstance(refusal, Unprocessable | Invalid):
         return " ".join(dict.fromkeys(fault.message for fault in refusal.field_errors))
     return refusal.message

@@ -167,7 +167,7 @@ def changed(draft: Draft, changes: DraftChanges, *, by_key: bool) -> Draft:
     if changes.needs_approval is not msgspec.UNSET:
         new.needs_approval = changes.needs_approval
     if changes.publish_at is msgspec.UNSET:
-        # What a person has changed is no longer the key's alone, and is published although the key may be revoked.
+        # A person's change makes the draft no longer the key's alone: it is published even if the key is revoked.
         new.scheduled_by_key = draft.scheduled_by_key and by_key
         is_unapproved = draft.scheduled_by_key and changes.needs_approval is True
         return _taken_off(new) if is_unapproved and draft.state == DraftState.SCHEDULED else new
@@ -186,7 +186,7 @@ def _taken_off(draft: Draft) -> Draft:
 
 
 def key_faults(draft: Draft, changes: DraftChanges | None = None) -> list[FieldError]:
-    """Returns what a key may not do to a draft that needs a person's approval (docs/drafts.md#approval)."""
+    """Returns why a key may not change or publish a draft that needs a person's approval (docs/drafts.md#approval)."""
     if draft.needs_approval and draft.state == DraftState.SCHEDULED and not draft.scheduled_by_key:
         message = "A person approved and scheduled this draft. A key cannot change it any more."
         return [FieldError("body", Code.NOT_ALLOWED, message)]
@@ -218,7 +218,7 @@ def room_faults(state: DraftState, before: DraftState | None, *, drafts: int, sc
 
 
 def file_faults(wanted: list[str], present: list[str]) -> list[FieldError]:
-    """Returns what is wrong with the files that a draft is to keep; `present` are those that were uploaded to it."""
+    """Returns the faults in the list of files that a draft is to keep; `present` were uploaded to it."""
     return [
         FieldError(f"mediaIds[{place}]", Code.NOT_ALLOWED, "No such file was uploaded to this draft.")
         for place, media_id in enumerate(wanted)

@@ -35,7 +35,7 @@ class ShownVersion(Body):
 
 
 class DraftLists(msgspec.Struct):
-    """The drafts of an account, by what they wait for."""
+    """The drafts of an account, by their next step."""
 
     scheduled: list[DraftOut]
     approval: list[DraftOut]

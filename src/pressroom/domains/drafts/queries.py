@@ -116,7 +116,7 @@ async def update_draft(
     refusal: str | None,
     post_id: str | None,
 ) -> None:
-    """Replaces what can change of a draft. Its version grows by one."""
+    """Replaces the columns of a draft that can change. Its version grows by one."""
     ...
 
 

@@ -205,7 +205,7 @@ def _showing_stale(request: Request[Caller]) -> Generator[None]:
 
 
 def _check_signed_in(request: Request[Caller], body: DraftBody) -> None:
-    """Raises Invalid when a key says who may comment or see the post: that is for the account's owner."""
+    """Raises Invalid when a key sets the commenters or the audience: those are for the account's owner."""
     if request.caller.key is None:
         return
     message = "A key cannot set this. Set it signed in."

@@ -18,7 +18,7 @@ KEPT: Final = 30 * DAY
 """For how long (milliseconds) events can be read."""
 
 
-class Told(NamedTuple):
+class ReadEvent(NamedTuple):
     """An event as a key reads it: its kind, its envelope, and the place behind it."""
 
     event: str
@@ -30,12 +30,12 @@ class Batch(NamedTuple):
     """Events that follow a cursor.
 
     Attributes:
-        events: What the key may read of them, in their order.
+        events: Those that the key may read, in their order.
         cursor: The place behind all that was looked at.
-        is_last: Whether the last of them says that the key was revoked: nothing follows.
+        is_last: Whether the last of them is the key's revocation: nothing follows.
     """
 
-    events: list[Told]
+    events: list[ReadEvent]
     cursor: Cursor
     is_last: bool = False
 
@@ -93,17 +93,17 @@ def _unbroken(found: Sequence[NumberedEvent], after: int) -> Sequence[NumberedEv
 
 def _for_key(key_id: str, found: Sequence[NumberedEvent], after: Cursor) -> Batch:
     """Returns of these events those that the key may read; nothing after the news of its own revocation."""
-    told: list[Told] = []
+    read: list[ReadEvent] = []
     cursor = after
     for event in found:
         cursor = Cursor.behind(event.number, event.id)
         if event.key_id not in (None, key_id):
             continue
         body = envelope(envelope_id_of(key_id, event.id), event.id, event.type, event.data)
-        told.append(Told(event.type, body, cursor))
+        read.append(ReadEvent(event.type, body, cursor))
         if event.type == EventType.APIKEY_REVOKED:
-            return Batch(told, cursor, is_last=True)
-    return Batch(told, cursor)
+            return Batch(read, cursor, is_last=True)
+    return Batch(read, cursor)
 
 
 async def _oldest(tx: Tx, account_id: str, since: str) -> Cursor:

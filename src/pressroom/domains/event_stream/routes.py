@@ -19,7 +19,7 @@ routes: Final = Routes[Caller](TAG)
 
 STREAM: Final = "text/event-stream"
 UNBUFFERED: Final = (b"x-accel-buffering", b"no")
-"""Has nginx pass on what comes at once."""
+"""Has nginx pass on each piece at once."""
 
 _AFTER: Final = QueryParameter("after", "The cursor to go on from; without one it begins now.", {"type": "string"})
 _WAIT: Final = QueryParameter(

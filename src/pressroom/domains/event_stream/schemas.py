@@ -61,7 +61,7 @@ class EventList(msgspec.Struct):
 
 
 class Reading(msgspec.Struct):
-    """What a request for events asks for; `wait` is in seconds."""
+    """The parameters of a request for events; `wait` is in seconds."""
 
     after: Cursor | None
     wait: int
@@ -69,7 +69,7 @@ class Reading(msgspec.Struct):
 
 
 def read_reading(query: str) -> Reading:
-    """Returns what a query string asks for. Raises Invalid with everything that is wrong."""
+    """Returns the parameters in a query string. Raises Invalid with every fault."""
     given, field_errors = parse_query(query), list[FieldError]()
     wait = _number(given.get("wait", "0"), "wait", 0, LONGEST_WAIT, field_errors)
     limit = _number(given.get("limit", str(MOST)), "limit", 1, MOST, field_errors)

@@ -9,7 +9,7 @@ from typing import Final
 from pressroom.clock import Clock
 from pressroom.db import Database
 from pressroom.domains.event_stream import actions
-from pressroom.domains.event_stream.actions import Batch, Told
+from pressroom.domains.event_stream.actions import Batch, ReadEvent
 from pressroom.domains.event_stream.watch import EventWatch
 from pressroom.errors import CursorExpired, Limit, RateLimited, Unavailable
 
@@ -28,7 +28,7 @@ PAUSE: Final = 1.0
 """Seconds until the database is asked again after it was away."""
 
 GRACE: Final = 1.0
-"""Seconds that a stop waits for readers to take what was sent to them."""
+"""Seconds that a stop waits for readers to take the sent bytes."""
 
 _COMMENT: Final = b":\n\n"
 
@@ -79,7 +79,7 @@ class Streams:
         Args:
             account_id: The account whose events it has.
             key_id: The key that reads them.
-            first: What was read when the stream was asked for.
+            first: The events that were read when the stream was opened.
             expires_at: When the key expires (milliseconds); None: never.
         """
         self.check_room(key_id)
@@ -107,11 +107,11 @@ class Streams:
     ) -> AsyncGenerator[bytes]:
         """Yields events as they come, and comments in between, until the key ends or the server stops."""
         with self._watch.watching(account_id, until=expires_at) as news:
-            # Without an event, the id alone is what the client goes on from when it connects again.
+            # Without an event, a client that connects again needs the id of this place.
             yield b"retry: 2000\nid: %s\n\n" % str(batch.cursor).encode()
             while True:
-                for told in batch.events:
-                    yield _frame(told)
+                for event in batch.events:
+                    yield _frame(event)
                 if batch.is_last or self._watch.is_closing or self._has_expired(expires_at):
                     return
                 caught_up = not batch.events
@@ -122,7 +122,7 @@ class Streams:
                 try:
                     batch = await self._db.read(actions.read_after, account_id, key_id, batch.cursor, READ)
                 except CursorExpired:
-                    return  # The client connects again, and is told.
+                    return  # The client connects again, and gets the error then.
                 except Unavailable:
                     batch = Batch([], batch.cursor)
                     await asyncio.sleep(PAUSE)
@@ -139,5 +139,5 @@ async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
     return event.is_set()
 
 
-def _frame(told: Told) -> bytes:
-    return b"id: %s\nevent: %s\ndata: %s\n\n" % (str(told.cursor).encode(), told.event.encode(), told.envelope)
+def _frame(event: ReadEvent) -> bytes:
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (str(event.cursor).encode(), event.event.encode(), event.envelope)

@@ -27,7 +27,7 @@ class EventType(StrEnum):
 class EventData(msgspec.Struct):
     """The `data` of an envelope. Each kind of event has a subclass, in `events.py` of the package that emits it.
 
-    `event` is the kind. `sent_when` says in the API reference when it is sent.
+    `event` is the kind. `sent_when` is the sentence of the API reference about when it is sent.
     """
 
     event: ClassVar[EventType]
@@ -55,7 +55,7 @@ def envelope(envelope_id: str, event_id: str, event_type: str, data: str) -> byt
     `data` is the event's JSON as it was stored. Its time is the event's own, however late the envelope was made.
     """
     # Put together by hand: an encoder of another version could order or space the fields differently, and receivers
-    # compare a redelivery with what they stored.
+    # compare a redelivery with their stored copy.
     head = f'{{"event":"{event_type}","id":"{envelope_id}","created_at":"{iso(time_of(event_id))}","data":'
     return f"{head}{data}}}".encode()
 

@@ -32,7 +32,7 @@ async def insert_event(tx: Tx, event: Event, trace: str | None) -> None:
     counted = event.type is not EventType.WEBHOOK_TEST
     if counted:
         # Locks the counter until the commit. An event that took the next number cannot be seen before this one: readers
-        # who follow the numbers skip nothing, whatever waits between its statements and its commit.
+        # who follow the numbers skip nothing, however long the time between its statements and its commit.
         await tx.later(COUNT_EVENT, account_id=event.account_id)
     await tx.later(
         INSERT_EVENT,

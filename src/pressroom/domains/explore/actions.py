@@ -40,7 +40,7 @@ class Explored(msgspec.Struct):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show."""
+        """Whether the page is empty."""
         return not (self.tags or self.posts or self.people or self.hubs)
 
 

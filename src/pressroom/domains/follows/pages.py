@@ -60,7 +60,7 @@ async def show_list(request: Request[Caller], form: FormState) -> Response:
 
 @routes.submit(f"{FOLLOWS}/accept", Page(), again=show_list, summary="Accept all follow requests")
 async def accept_all(request: Request[Caller], body: AcceptRequests) -> Response:
-    """Accepts as many as one transaction takes; the page says when others still wait."""
+    """Accepts as many as one transaction takes; the page shows when others still wait."""
     await request.once(actions.accept_all, accepted_shape, request.caller, body.up_to or BEYOND)
     return redirect(REQUESTS, done="requests-accepted")
 
@@ -74,13 +74,13 @@ async def accept(request: Request[Caller], body: NoFields) -> Response:
 
 @routes.submit(f"{FOLLOWS}/{{username}}/reject", Page(), again=show_list, summary="Reject a request")
 async def reject(request: Request[Caller], body: NoFields) -> Response:
-    """Rejects the request of an account, which is not told."""
+    """Rejects the request of an account, which gets no notification."""
     await request.once(actions.reject_request, follower_shape, request.caller, request.parameters["username"])
     return redirect(REQUESTS, done="request-rejected")
 
 
 @routes.submit(f"{FOLLOWS}/{{username}}/remove", Page(), again=show_list, summary="Remove a follower")
 async def remove(request: Request[Caller], body: NoFields) -> Response:
-    """Ends the follow of an account, which is not told."""
+    """Ends the follow of an account, which gets no notification."""
     await request.once(actions.remove_follower, follower_shape, request.caller, request.parameters["username"])
     return redirect(f"{FOLLOWS}?list=followers", done="follower-removed")

@@ -111,7 +111,7 @@ class AcceptedOut(msgspec.Struct):
 
 
 def accepted_shape(accepted: Accepted) -> AcceptedOut:
-    """Returns what came of accepting all requests."""
+    """Returns the result of accepting all requests."""
     return AcceptedOut(accepted.accepted, accepted.left)
 
 

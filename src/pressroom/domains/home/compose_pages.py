@@ -81,7 +81,7 @@ async def show_compose(request: Request[Caller], form: FormState) -> Response:
 
 
 def shared_text(asked: Mapping[str, str]) -> dict[str, Sequence[str]]:
-    """Returns what another page shares, by `title`, `text` and `url` of the address (docs/web-app.md#sharing)."""
+    """Returns the text that another page shares, by its `title`, `text` and `url` (docs/web-app.md#sharing)."""
     parts = [asked.get(name, "").strip() for name in ("title", "text", "url")]
     text = "\n".join(dict.fromkeys(part for part in parts if part))[:SHARED]
     return {"content": [text]} if text else {}
@@ -159,7 +159,7 @@ async def publish_box(request: Request[Caller], body: ComposeDraft) -> Response:
 
 @routes.form(COMPOSE, Page(), show=show_compose, fields=DRAFT_FIELDS, files=COMPOSE_FILES, summary="Write a post")
 async def publish_composed(request: Request[Caller], body: ComposeDraft) -> Response:
-    """Publishes what stands in the box."""
+    """Publishes the content of the box."""
     return await publish_box(request, body)
 
 

@@ -148,7 +148,7 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
 
 @routes.submit("/", Page(), again=show_home, fields=DRAFT_FIELDS, files=COMPOSE_FILES, summary="Publish a post")
 async def publish_composed(request: Request[Caller], body: ComposeDraft) -> Response:
-    """Publishes what stands in the compose box."""
+    """Publishes the content of the compose box."""
     return await publish_box(request, body)
 
 

@@ -72,7 +72,7 @@ class OncePerKey:
         db: The database to write to.
         status: The status of the response to a first request; a replay has 200.
         identity: The write's identity; None when the client sent no Idempotency-Key.
-        body_hash: The keyed hash of the request's body, which tells whether a replay came with another body.
+        body_hash: The keyed hash of the request's body, by which a replay with another body is recognised.
         hidden: Fields of the response that are shown once and never stored.
         lock: Runs first in the transaction; see `locking`.
         replays: Notes replays, also those of copies.
@@ -120,7 +120,7 @@ class OncePerKey:
         """Runs `action(tx, …)`, at most once per key. Returns its response, or the stored one with 200.
 
         When the action raises, nothing is stored, so the client may send the request again with the same key. A stored
-        response is replayed for 24 hours, whatever else the action would refuse by then.
+        response is replayed for 24 hours, even if the action would be refused by then.
         """
 
         async def write(tx: Tx) -> bytes:

@@ -64,7 +64,7 @@ async def show_new_key(request: Request[Caller], form: FormState) -> Response:
 
 @routes.submit(f"{KEYS}/new", Page(recent=True), fields=NEW_KEY, again=show_new_key, summary="Make an API key")
 async def make_key(request: Request[Caller], body: CreateKey) -> Response:
-    """Makes the key and shows it, this once: the form sent again says that it was shown."""
+    """Makes the key and shows it, once: the form sent again answers that it was shown."""
     now, replaced = request.clock.now(), await _replaced(request)
     answer = await request.once.hiding("key")(
         actions.create_key,
@@ -88,7 +88,7 @@ async def make_key(request: Request[Caller], body: CreateKey) -> Response:
 
 @routes.get(f"{KEYS}/{{keyId}}/first-use", Page(), summary="Whether a new key was used yet")
 async def first_use(request: Request[Caller]) -> Response:
-    """The part of a page that waits for the key's first request; 204 while there is nothing new in it."""
+    """The part of a page that waits for the key's first request; 204 while it is unchanged."""
     replaced_id = _id_given(request, "replaces")
     use = await request.db.read(
         actions.read_first_use, request.caller.account.id, request.parameters["keyId"], replaced_id

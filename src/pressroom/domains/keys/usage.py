@@ -34,7 +34,7 @@ class KeyUsage:
     """Counts the responses to requests with a key, by hour and outcome, and holds the last refusals."""
 
     def __init__(self, db: Database) -> None:
-        # A cancelled write goes on by itself: its counts must not be added again.
+        # A cancelled write continues in the background: its counts must not be added again.
         self._held = WriteBehind[Unwritten](
             lambda held: db.transact(_write_all, held), merge=_merged, most=MOST_KEYS, repeatable=False
         )

@@ -27,7 +27,7 @@ class Sent(msgspec.Struct, frozen=True):
 
 
 class Mailer:
-    """Sends mail as the settings say.
+    """Sends mail by the settings.
 
     `kept` are the latest messages in development mode, newest first; None otherwise.
     """

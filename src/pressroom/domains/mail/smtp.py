@@ -58,7 +58,7 @@ async def check_server(server: MailServer, greeting: str) -> None:
 
 @contextlib.asynccontextmanager
 async def _connected(server: MailServer, greeting: str) -> "AsyncGenerator[aiosmtplib.SMTP]":
-    """Yields a connection that is encrypted and signed in as the settings say. Raises Unavailable."""
+    """Yields a connection, encrypted and signed in by the settings. Raises Unavailable."""
     import aiosmtplib
 
     connection = aiosmtplib.SMTP(
@@ -82,14 +82,14 @@ async def _connected(server: MailServer, greeting: str) -> "AsyncGenerator[aiosm
     try:
         yield connection
         with contextlib.suppress(aiosmtplib.SMTPException, OSError):
-            await connection.quit()  # the message is taken, whatever becomes of the farewell
+            await connection.quit()  # the message was accepted: a failure to say QUIT changes nothing
     finally:
         connection.close()
 
 
 def _refusal(server: MailServer, refused: "aiosmtplib.SMTPResponseException") -> TryAgain | GiveUp | Unavailable:
     said = f"The mail server {server.place} answered {_codes(refused)}."
-    if refused.code == 421:  # it is closing, and would say so to everybody
+    if refused.code == 421:  # it is closing, for every sender
         return Unavailable(said)
     return GiveUp(said) if 500 <= refused.code < 600 else TryAgain(said)
 

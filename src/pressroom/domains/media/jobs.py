@@ -46,7 +46,7 @@ LEFTOVER: Final = 3_600 * SECOND
 """Milliseconds after which an upload that no row refers to is swept. No request takes that long."""
 
 TOUCH_SECONDS: Final = 600.0
-"""How often a folder in which work goes on is touched, so that it is not taken for one that was left behind."""
+"""How often a folder in use is touched, so that it is not taken for one that was left behind."""
 
 STARVED: Final = 30
 """How often a file is deferred because its child lacked time or space. After that, the file may be the cause."""

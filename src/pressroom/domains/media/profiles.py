@@ -1,4 +1,4 @@
-"""Reduces colour profiles (ICC.1:2022) to what defines the colours, since a profile may contain anything.
+"""Reduces colour profiles (ICC.1:2022) to the tags that define the colours, since a profile may contain anything.
 
 A profile is not copied but written again from the numbers of its matrix and curves. Everything else is dropped: names,
 copyright, dates, devices, serial numbers, private tags.

@@ -236,7 +236,7 @@ async def set_place(tx: Tx, account_id: str, media_id: str, position: int) -> No
 
 @sql.run("UPDATE media SET alt_text = :alt_text WHERE account_id = :account_id AND id = :media_id")
 async def describe(tx: Tx, account_id: str, media_id: str, alt_text: str | None) -> None:
-    """Changes what is said about a file."""
+    """Changes the description of a file."""
     ...
 
 

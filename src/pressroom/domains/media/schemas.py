@@ -64,7 +64,7 @@ class MediaEntryOut(msgspec.Struct, rename="camel"):
 
 
 def media_shape(media: Media, addresses: MediaAddresses, *, public: bool) -> MediaEntryOut:
-    """Returns the wire shape of a file for the reader of `addresses`; `public` says that its post or clip is PUBLIC."""
+    """Returns the wire shape of a file for the reader of `addresses`; `public`: its post or clip is PUBLIC."""
     address = addresses.of(media, public=public)
     return MediaEntryOut(
         id=media.id,

@@ -39,7 +39,7 @@ _PARTS: Final = re.compile(
 class MediaAddresses(msgspec.Struct, frozen=True):
     """Makes the addresses in one response to `reader` (an account's id, or empty) at `now` (milliseconds).
 
-    `lasting` says that the author's own addresses do not expire. On pages they do, because browsers keep pages in
+    `lasting`: the author's own addresses do not expire. On pages they do, because browsers keep pages in
     their history and people copy addresses out of them. `permalinks` makes the addresses of posts and clips.
     """
 
@@ -51,7 +51,7 @@ class MediaAddresses(msgspec.Struct, frozen=True):
     lasting: bool = True
 
     def of(self, media: Media, *, public: bool) -> str:
-        """Returns the address of a file. `public` says that its post or clip is PUBLIC."""
+        """Returns the address of a file. `public`: its post or clip is PUBLIC."""
         if public:
             return f"{self.base_url}/media/{media.token}"
         own = self.reader == media.account_id

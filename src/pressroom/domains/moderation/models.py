@@ -8,7 +8,7 @@ SUSPENDED: Final = "The account was suspended."
 DELETED: Final = "The account was deleted."
 
 DELETION_JOB: Final = "account deletion"
-"""The kind of job that erases what belongs to a deleted account; its subject is the account's id."""
+"""The kind of job that erases the belongings of a deleted account; its subject is the account's id."""
 
 
 def check_not_admin(username: str, *, is_admin: bool) -> None:

@@ -38,7 +38,7 @@ async def notify(
 ) -> None:
     """Notifies the account, unless the actor is the account itself, or one that it must not or will not hear of.
 
-    The given ids name its subjects. One row, whatever else happened (docs/notifications.md).
+    The given ids name its subjects. Always one row (docs/notifications.md).
     """
     if actor_id == account_id:
         return
@@ -75,7 +75,7 @@ async def read_unread(tx: Tx, account_id: str) -> int:
 async def mark_read(tx: Tx, account_id: str, up_to: str) -> int:
     """Marks the account's notifications up to the id `up_to` as read, at most MARKED of them, newest first.
 
-    What came later stays unread. Returns how many are unread then.
+    Later ones stay unread. Returns how many are unread then.
     """
     await queries.mark_read(tx, account_id, up_to=up_to, limit=MARKED)
     return await read_unread(tx, account_id)

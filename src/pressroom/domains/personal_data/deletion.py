@@ -56,7 +56,7 @@ NEWS: Final = DAY
 """For how long endpoints are waited for."""
 
 IN_FLIGHT: Final = HOUR
-"""After so long the job erases what requests wrote that were under way when the account was deleted; none takes as
+"""After so long the job erases rows of requests that were under way when the account was deleted; none takes as
 long."""
 
 WAITS: Final = (SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, DAY)

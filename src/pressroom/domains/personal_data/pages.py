@@ -54,7 +54,7 @@ async def request_export(request: Request[Caller], body: NoFields) -> Response:
 
 @routes.get(f"{DATA}/export", RECENT, summary="Fetch the copy of everything")
 async def fetch_export(request: Request[Caller]) -> Response:
-    """The zip file; without one, the page that says so."""
+    """The zip file; without one, the page of the account's data."""
     export = await request.db.read(actions.find_export, request.caller.account.id)
     if export is None or not export.is_ready(request.clock.now()):
         return redirect(DATA)

@@ -53,7 +53,7 @@ class PostCreatedData(EventData):
 
 
 def post_created(post: Post) -> PostCreatedData:
-    """Returns what post.created says of a new post."""
+    """Returns the data of post.created for a new post."""
     return PostCreatedData(
         CreatedPost(
             id=post.id,

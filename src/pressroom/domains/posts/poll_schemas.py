@@ -33,7 +33,7 @@ class PollIn(Body):
     ] = None
 
     def poll_errors(self) -> Iterator[FieldError]:
-        """The rules that types cannot say."""
+        """Yields the errors that types do not find."""
         if self.question is not None and is_blank(self.question):
             yield FieldError("poll.question", Code.TOO_SHORT, "The question of a poll must not be blank.")
         options = self.options or []

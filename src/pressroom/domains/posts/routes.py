@@ -350,7 +350,7 @@ async def await_card(
 
 
 def _check_signed_in_for_comments(request: Request[Caller], body: PostBody | EditPost) -> None:
-    """Raises Invalid when a key says who may comment: that is for the account's owner."""
+    """Raises Invalid when a key sets the commenters: those are for the account's owner."""
     if body.comments is not None and request.caller.key is not None:
         raise Invalid([FieldError("comments", Code.NOT_ALLOWED, "A key cannot set this. Set it signed in.")])
 

@@ -56,7 +56,7 @@ def decode(html: bytes, content_type: str) -> str:
     """Returns the text of a page. `content_type` is the value of its header, "" when it had none. Never raises.
 
     A byte order mark decides alone. Otherwise the first of header and meta tag counts in whose encoding the bytes are
-    valid; but bytes that are UTF-8, and not by chance, are read as UTF-8 whatever a label says. Without a usable label
+    valid; but bytes that are UTF-8, and not by chance, are read as UTF-8 despite any label. Without a usable label
     the page is UTF-8 if most of it is, and windows-1252 otherwise. The page may end within a character. NULs go.
     """
     for mark, encoding in _BOMS:

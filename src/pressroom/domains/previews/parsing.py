@@ -1,6 +1,6 @@
 """Reads the metadata of a page: Open Graph, Twitter card, oEmbed link, title. Pure.
 
-The order is in docs/previews.md#contents-of-a-card. Never raises, whatever it is given, in time linear in its length.
+The order is in docs/previews.md#contents-of-a-card. Never raises, and takes time linear in the length of its input.
 """
 
 import re

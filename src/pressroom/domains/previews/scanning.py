@@ -2,7 +2,7 @@
 
 A parser that builds the tree of a page does more than a card needs, in unbounded time: 1 MiB of `<div>` takes lexbor
 minutes, and 1 MiB of attributes half a minute. Here no tree is built. Tags are separated from text, comments and
-scripts as the HTML standard says; of the tree only this is known: whether a tag is within a template or a drawing,
+scripts by the HTML standard; of the tree only this is known: whether a tag is within a template or a drawing,
 where it does not describe the page.
 """
 
@@ -111,7 +111,7 @@ class _Scanner:
                 yield tag
 
     def _skip_declaration(self, *, comment: bool) -> None:
-        """Skips a comment, a CDATA section, or what counts as a comment, up to the next `>`."""
+        """Skips a comment, a CDATA section, or markup that counts as a comment, up to the next `>`."""
         html, at = self._html, self._position
         if not comment:
             cdata = (self._xml or self._drawings) and html.startswith(_CDATA, at)

@@ -128,7 +128,7 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
     post = await lookup.find_post(tx, post_id, reader)
     if post is None:
         raise NotFound("There is no such post.")
-    # Its page says that it was deleted, to those who could see it; nothing else of it is read.
+    # Its page shows the deletion to those who could see it; nothing else of it is read.
     if post.deleted_at is not None:
         return Permalink(PostView(post), [], Thread([], {}, None))
     view = (await lookup.complete(tx, [post], reader))[0]

@@ -17,7 +17,7 @@ IN_LIST: Final = 1_000
 
 LINES_IN_LIST: Final = 16
 LINKS_IN_LIST: Final = 50
-"""Links among these; what comes after them is left to the permalink."""
+"""Links among these; the text after them is left to the permalink."""
 
 PART_LINKS: Final = 100
 """Links in one part of a long text."""

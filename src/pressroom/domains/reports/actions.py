@@ -216,7 +216,7 @@ async def _carry_out(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
 
 
 async def _log(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
-    """Writes a decision down. A dismissal is in the log of admins alone: the owner is not told of it."""
+    """Records a decision. A dismissal is in the log of admins alone: the owner gets no notification."""
     if ruling.decision is DecisionKind.SUSPENDED:  # which writes an entry of its own
         return
     about = case.owner_id if ruling.decision is not DecisionKind.DISMISSED else ""

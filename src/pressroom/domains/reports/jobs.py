@@ -25,7 +25,7 @@ TOGETHER: Final = 4
 
 
 def decision_handler(db: Database, mailer: Mailer, base_url: str) -> Handler:
-    """Returns the handler of the job that mails decisions; without mail, the notification says it alone."""
+    """Returns the handler of the job that mails decisions; without mail, only the notification reports them."""
 
     async def write(tx: Tx, job: Job) -> Mail | None:
         try:

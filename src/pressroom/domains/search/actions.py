@@ -43,7 +43,7 @@ class Line(msgspec.Struct):
 
 
 class Looked(msgspec.Struct):
-    """What a part of a line came to.
+    """The result of a part of a line.
 
     Attributes:
         numbers: The numbers of posts that match, by their ids. Whether the reader may see them was not looked at.
@@ -167,7 +167,7 @@ async def show_matches(tx: Tx, numbers: Mapping[str, int], reader: str) -> list[
 
 
 async def find_cut(tx: Tx, number: int) -> str | None:
-    """Returns the cursor with which a search goes on below a number; None when there is nothing below.
+    """Returns the cursor that continues a search below a number; None at the end.
 
     It names the moment of a post, whether that matches or not, and is no post's id.
     """

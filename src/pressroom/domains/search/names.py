@@ -28,7 +28,7 @@ MOST_SECONDS: Final = 1.0
 """Seconds after which a search ends that has come upon no name that the reader may see, behind which it could go on."""
 
 Place = tuple[str, str]
-"""Where a list goes on: behind a word and an id; of hashtags, behind a hashtag and an empty text."""
+"""The end of a page: a word and an id; of hashtags, a hashtag and an empty text."""
 
 
 class _Named(Protocol):
@@ -125,7 +125,7 @@ async def search_tags(db: Database, text: str, reader: str, place: Place | None,
 
 
 def _later(prefix: str, place: Place | None) -> Place:
-    """Returns where a list begins: not before the words with the prefix, whatever a cursor says."""
+    """Returns where a list begins: never before the words with the prefix, even if a cursor names such a place."""
     return max((prefix, ""), place or ("", ""))
 
 
@@ -157,7 +157,7 @@ async def _walk(
         is_found: Whether an open name is found.
     """
     found, began = list(first), time.perf_counter()
-    behind, last, told = start, start, start
+    behind, last, known = start, start, start
     while True:
         rows = await step(behind)
         for row in rows:
@@ -165,7 +165,7 @@ async def _walk(
             # Passed over without a trace: neither the page nor its cursor names it.
             if not is_open(row):
                 continue
-            told = behind
+            known = behind
             if is_found(row):
                 if len(found) == limit:
                     return FoundNames(found, last)
@@ -175,7 +175,7 @@ async def _walk(
             return FoundNames(found, None)
         took = time.perf_counter() - began
         # A cursor never names a hidden account or hub.
-        if took > BUDGET and told != start:
-            return FoundNames(found, told, is_complete=False)
+        if took > BUDGET and known != start:
+            return FoundNames(found, known, is_complete=False)
         if took > MOST_SECONDS:
             return FoundNames(found, None, is_complete=False)

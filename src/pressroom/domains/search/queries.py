@@ -155,8 +155,8 @@ _OF_A_SPAN: Final = (
 )
 
 FEW: Final = 32
-"""Matches of a span that are read oldest first, in which FTS5 skips what one of the words lacks: with a common word and
-a seldom one that takes a third of the time. More matches than these are read newest first, until enough were found."""
+"""Matches of a span that are read oldest first, in which FTS5 skips posts that lack one of the words: with a common
+word and a seldom one that takes a third of the time. More matches are read newest first, until enough were found."""
 
 # SQLite has no LATERAL: its statements look at one span, whose word is in the query.
 FIND_OLDEST: Final = Query(Match, _OF_A_SPAN.format(order=""))

@@ -138,7 +138,7 @@ def decode(text: str) -> bytes:
 
 
 class Ceremony(StrEnum):
-    """What a challenge is for."""
+    """The purpose of a challenge."""
 
     ADD = "add"
     SIGN_IN = "sign in"

@@ -1,4 +1,4 @@
-"""The page that asks for the password again, in place of what wants it (docs/sign-in.md#password-confirmation)."""
+"""The page that asks for the password again, in place of one that needs it (docs/sign-in.md#password-confirmation)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,10 +18,10 @@ WRONG_PASSWORD = "This is not your password."  # noqa: S105  # a sentence
 
 
 async def ask_password(request: Request[Caller], typed: Mapping[str, Sequence[str]] | None) -> Response | None:
-    """Returns the page that asks for the password; None when the right one came with the form, which then goes on.
+    """Returns the page that asks for the password; None when the right one came with the form, which then proceeds.
 
     Args:
-        request: What wants the password.
+        request: The request that needs the password.
         typed: The form that was sent, without its secrets; None for a page. The page keeps it in hidden fields.
     """
     if typed is None:
@@ -48,7 +48,7 @@ async def confirm(request: Request[Caller], password: str) -> None:
 async def show_question(
     request: Request[Caller], form: FormState, path: str, typed: Mapping[str, Sequence[str]] | None = None
 ) -> Response:
-    """Returns the page. `path` is where it goes on; with `typed`, by sending that form again."""
+    """Returns the page. It leads to `path`; with `typed`, by sending that form again."""
     kept = {name: texts for name, texts in (typed or {}).items() if name != PASSWORD_FIELD}
     values: dict[str, object] = {
         "path": path,

@@ -15,11 +15,11 @@ from pressroom.domains.sign_in.tokens import hash_token
 from pressroom.jobs import queue
 
 EMAIL_CHANGED_JOB: Final = "email changed mail"
-"""The kind of job that tells an address that an account does not have it any more; its subject is the address."""
+"""The kind of job that mails an address that an account no longer has it; its subject is the address."""
 
 
 async def change_password(tx: Tx, caller: Caller, token: str, password_hash: str) -> None:
-    """Replaces the caller's password. Ends the other sessions and all links; that of `token` goes on.
+    """Replaces the caller's password. Ends the other sessions and all links; that of `token` stays.
 
     A sign-in with the password before, which is under way, begins no session.
     """

@@ -39,7 +39,7 @@ async def check_sign_up(tx: Tx, client: str, per_hour: int) -> None:
 
 
 async def attempt_sign_up(tx: Tx, client: str, per_hour: int) -> int:
-    """Counts a sign-up from the address `client`, whatever becomes of it.
+    """Counts a sign-up from the address `client`, successful or not.
 
     Returns its time in milliseconds, for `forgive_sign_up`. Raises TooManyAttempts when the address has tried
     `per_hour` times within the last hour.

@@ -31,7 +31,7 @@ def mail_handlers(db: Database, mailer: Mailer, base_url: str) -> tuple[Handler,
             account, purpose, page = await queries.find_by_email(tx, job.subject), Purpose.RESET, "reset"
         else:
             account, purpose, page = await find_unverified(tx, job.subject), Purpose.VERIFY, "verify"
-        if account is None:  # nobody has this address, or there is nothing to verify any more
+        if account is None:  # nobody has this address, or it is verified already
             return None
         token = await issue_token(tx, account.id, purpose, email=account.email)
         values = {"username": account.username, "site": urlsplit(base_url).netloc, "link": f"{base_url}/{page}/{token}"}

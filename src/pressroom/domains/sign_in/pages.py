@@ -135,7 +135,7 @@ async def sign_out(request: Request[Caller], body: NoFields) -> Response:
 
 
 async def show_confirmation(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page that asks for the password and goes on to another page."""
+    """Returns the page that asks for the password and leads to another page."""
     return await show_question(request, form, next_path(request))
 
 
@@ -149,13 +149,13 @@ async def ask_to_confirm(request: Request[Caller]) -> Response:
 
 @routes.submit("/login/confirm", Page(), fields=PASSWORDS, again=show_confirmation, summary="Confirm the password")
 async def confirm_password(request: Request[Caller], body: Confirmation) -> Response:
-    """Records that the password was given again, and goes on to the page that wanted it."""
+    """Records that the password was given again, and leads to the page that asked for it."""
     await confirm(request, body.password)
     return redirect(next_path(request))
 
 
 def next_path(request: Request[Caller]) -> str:
-    """Returns where it goes on: the query's `next` if that is a path of our own, otherwise the front page."""
+    """Returns the next page: the query's `next` if that is a path of our own, otherwise the front page."""
     return own_path(parse_query(request.query).get("next"))
 
 

@@ -211,8 +211,8 @@ async def _verified(
 
     Args:
         request: The request.
-        body: What the authenticator answered.
-        ceremony: What its challenge must be for.
+        body: The authenticator's answer.
+        ceremony: The purpose that its challenge must have.
         holder: The token that the challenge must be tied to.
         own: The id of the account that the passkey must be of; None: any.
 

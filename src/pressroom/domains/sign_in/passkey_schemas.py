@@ -1,4 +1,4 @@
-"""Wire shapes of passkeys. What authenticators say is base64url, as the browser's `toJSON()` writes it."""
+"""Wire shapes of passkeys. Fields of authenticators are base64url, as the browser's `toJSON()` writes them."""
 
 import re
 from collections.abc import Iterator
@@ -193,14 +193,14 @@ def _form_errors(**given: str | None) -> Iterator[FieldError]:
 
 
 def creation_options(site: Site, challenge: bytes, account: Account, known: list[Passkey]) -> CreationOptionsOut:
-    """Returns what the browser needs to make a passkey of the account."""
+    """Returns the options with which the browser makes a passkey of the account."""
     user = PasskeyUserOut(encode(account.id.encode()), account.username, account.display_name)
     others = [KnownCredentialOut("public-key", each.credential_id) for each in known]
     return _creation_options(encode(challenge), site.host, user, others)
 
 
 def request_options(site: Site, challenge: bytes, allowed: list[Passkey]) -> RequestOptionsOut:
-    """Returns what the browser needs to use one of the `allowed` passkeys; with none given, any of this site."""
+    """Returns the options with which the browser uses one of the `allowed` passkeys; if empty, any of the site."""
     others = [KnownCredentialOut("public-key", each.credential_id) for each in allowed]
     return RequestOptionsOut(encode(challenge), site.host, LIFE, "required", others)
 

@@ -1,6 +1,6 @@
 """Passkeys of an account: added, used, removed (docs/sign-in.md#passkeys).
 
-Each function takes an open transaction first. What an authenticator answered has been verified before.
+Each function takes an open transaction first. The authenticator's answer has been verified before.
 """
 
 from typing import Final

@@ -129,7 +129,7 @@ async def show_first_code(request: Request[Caller]) -> Response:
 
 
 async def ask_for_recovery_codes(request: Request[Caller], form: FormState) -> Response:
-    """Returns the page that says what new recovery codes do."""
+    """Returns the page that explains new recovery codes."""
     state = await request.db.read(two_factor.find_state, request.caller.account.id)
     if state.enabled_at is None:
         return redirect(SECURITY)

@@ -256,7 +256,7 @@ async def remove_two_factor(request: Request[Caller], body: RemoveTwoFactor) -> 
 
 
 def setup_shape(username: str, host: str) -> Callable[[str], TwoFactorSetupOut]:
-    """Returns what shapes a new secret for the account `username` of the server `host`."""
+    """Returns the function that shapes a new secret for the account `username` of the server `host`."""
     return lambda secret: TwoFactorSetupOut(secret, two_factor.enrolment_uri(secret, username, host))
 
 

@@ -17,7 +17,7 @@ SUSPENDED: Final = "This account is suspended. Ask the operator of this server."
 
 
 async def check_password(request: Request[Caller], login: str, password: str, code: str | None = None) -> SignInAttempt:
-    """Returns the attempt to sign in as `login`; its `demand` says whether a code is wanted and came.
+    """Returns the attempt to sign in as `login`; its `demand`: whether a code is needed and was given.
 
     Raises WrongCredentials for an unknown login or a wrong password, TooManyAttempts, Unavailable.
     """
@@ -41,7 +41,7 @@ async def check_account_password(
 
 
 async def check_own_code(request: Request[Caller], account_id: str, code: str | None) -> SignInAttempt:
-    """Returns the attempt to give a code of an account; its `demand` says whether it was right.
+    """Returns the attempt to give a code of an account; its `demand`: whether it was right.
 
     Raises TooManyAttempts.
     """
@@ -99,7 +99,7 @@ async def _verified(request: Request[Caller], attempt: SignInAttempt, password: 
 
 
 async def refused(request: Request[Caller], attempt: SignInAttempt) -> WrongCredentials:
-    """Records that an attempt failed, and returns the error that says so."""
+    """Records the failure of an attempt, and returns its error."""
     await request.db.transact(attempts.record_failure, attempt, request.client)
     return WrongCredentials(WRONG_CREDENTIALS)
 

@@ -199,7 +199,7 @@ def matching_step(secret: str, code: str, now: int, last_step: int) -> int | Non
     present = now // STEP
     found = None
     for step in range(present - DRIFT, present + DRIFT + 1):
-        # Each is compared, whether an earlier one matched or not: how long it takes says nothing.
+        # Each is compared, even after a match, so that the time reveals nothing.
         if hmac.compare_digest(totp.generate_otp(step), given) and step > last_step and found is None:
             found = step
     return found

@@ -41,7 +41,7 @@ AGREED: Final = {TextName.TERMS: "the terms", TextName.PRIVACY: "the privacy pol
 
 
 async def show_sign_up(request: Request[Caller], form: FormState) -> Response:
-    """Renders the page of sign-up; where it is closed, one that says so."""
+    """Renders the page of sign-up, or the one of an installation where it is closed."""
     if request.who is not None:
         return redirect(next_path(request), **({} if request.is_safe else {"done": "signed-in-already"}))
     invite = form.value("invite") or parse_query(request.query).get("invite", "")
@@ -99,7 +99,7 @@ async def forgot(request: Request[Caller], body: ForgotPassword) -> Response:
 
 
 async def show_reset(request: Request[Caller], form: FormState) -> Response:
-    """Renders the page on which a new password is set; when the link does not hold, one that says so."""
+    """Renders the page on which a new password is set, or the one of a link that has ended."""
     return await _page_of_link(request, "accounts/reset.html", Purpose.RESET, form)
 
 

@@ -164,7 +164,7 @@ async def show_delivery(request: Request[Caller], form: FormState) -> Response:
 
 @routes.get(_DELIVERY + "/state", Page(), summary="The part of a delivery's page that tells how it went")
 async def show_state(request: Request[Caller]) -> Response:
-    """The state and the attempts; 204 while there is nothing new in them."""
+    """The state and the attempts; 204 while they are unchanged."""
     values, version = await _read_delivery(request)
     return unchanged(request, version) or await render(
         request, "webhooks/_delivery.html", values, form=FormState(), version=version

@@ -1,4 +1,4 @@
-"""Sample messages: what an endpoint receives of each kind of event (docs/webhooks.md#samples)."""
+"""Sample messages to an endpoint, one of each kind of event (docs/webhooks.md#samples)."""
 
 import msgspec
 

@@ -375,7 +375,7 @@ def status_shape(found: EndpointReport) -> WebhookStatusOut:
 
 
 def figures_shape(webhook: Webhook, figures: EndpointFigures) -> FiguresOut:
-    """Returns what waits for an endpoint, and how its latest deliveries went."""
+    """Returns the backlog of an endpoint, and the results of its latest deliveries."""
     next_at = figures.next_due_at if webhook.status is EndpointStatus.ENABLED else None
     rest = figures.latest - figures.delivered - figures.failed
     return FiguresOut(

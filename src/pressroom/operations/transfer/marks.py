@@ -58,7 +58,7 @@ async def check_target(db: Database) -> None:
 
 
 def may_go_on(source: str | None, target: Mark | None) -> bool:
-    """Returns whether a transfer that was begun goes on; False when one begins. Raises SettingError when neither may.
+    """Returns whether a transfer that was begun is resumed, or begins. Raises SettingError when neither may.
 
     Args:
         source: The id in the file beside the source.

@@ -66,7 +66,7 @@ async def transfer(settings: Settings, from_url: str, blobs_from: str | None) ->
 
 
 async def _has_ended(file: Path, source: Source, target: Target) -> bool:
-    """Returns whether a transfer of this source has ended, whatever its last moment was."""
+    """Returns whether a transfer of this source has ended."""
     mark = await target.mark()
     if mark is None or mark.finished_at is None:
         return False
@@ -78,7 +78,7 @@ async def _has_ended(file: Path, source: Source, target: Target) -> bool:
 
 
 async def _begin(file: Path, source: Source, target: Target) -> str:
-    """Returns the id of the transfer that begins or goes on. Raises SettingError when neither may be."""
+    """Returns the id of the transfer that begins or is resumed. Raises SettingError when neither may be."""
     mark = await target.mark()
     given = marks.read_file(file)
     if marks.may_go_on(given, mark):

@@ -38,7 +38,7 @@ class Table:
         """Returns the statement that reads a batch of rows in the order of the primary key.
 
         Args:
-            parameters: What stands for the values of the key after which to begin; none for the beginning.
+            parameters: The placeholders of the values of the key after which to begin; none for the beginning.
         """
         after = f" WHERE ({_names(self.key)}) > ({', '.join(parameters)})" if parameters else ""
         select = f"SELECT {_names(self.columns)} FROM {_name(self.name)}"  # noqa: S608  # names of the schema

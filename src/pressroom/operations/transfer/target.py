@@ -76,7 +76,7 @@ class Target:
         await self._connection.execute("COMMIT")
 
     async def finish(self, transfer_id: str) -> None:
-        """Marks it as whole, with statistics of what came. A server will index its posts."""
+        """Marks it as whole, and has the planner's statistics renewed. A server will index its posts."""
         await self._connection.execute(_INDEX)
         await self._connection.execute("ANALYZE")
         # Last: until then no server starts on it, so none serves half of an installation.

@@ -73,12 +73,12 @@ def _delivery(event: EventShape, schemas: Schemas) -> Json:
     }
 
 
-def _header(name: str, says: str, example: str) -> Json:
+def _header(name: str, description: str, example: str) -> Json:
     return {
         "name": name,
         "in": "header",
         "required": True,
-        "description": says,
+        "description": description,
         "schema": {"type": "string"},
         "example": example,
     }

@@ -44,7 +44,7 @@ def of_response(status: int, access: Access) -> dict[str, Json]:
 
 
 def allow() -> dict[str, Json]:
-    """Returns the header that says which methods a path takes."""
+    """Returns the header that lists the methods of a path."""
     return {ALLOW: _header("The methods that the path takes.", "GET, POST, HEAD")}
 
 

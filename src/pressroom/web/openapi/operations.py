@@ -16,7 +16,7 @@ from pressroom.web.routing import Route
 C = TypeVar("C")
 
 USUAL_SECURITY: Final[list[Json]] = [{"apiKey": []}, {"session": []}]
-"""The credentials that an operation takes unless it says otherwise."""
+"""The credentials that an operation takes by default."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _DONE: Final = {200: "Done.", 201: "Created.", 202: "Accepted: it will be done."}

@@ -89,7 +89,7 @@ _LISTS: Final = {
 
 @sql.one(f"SELECT {_RECORD} FROM accounts WHERE username_key = :username_key")
 async def find_record(tx: Tx, username_key: str) -> AccountRecord | None:
-    """Returns the account with this folded user name as an operator sees it, whatever its status, or None."""
+    """Returns the account with this folded user name as an operator sees it, in any status, or None."""
     ...
 
 

@@ -45,7 +45,7 @@ async def publish_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowanc
     It takes one unit of the account's content of the day, and storage for its media (docs/limits.md). Raises
     Unprocessable when the account is no member of the hub or stores too much, QuotaExceeded.
     """
-    # First what refuses without a lock, then storage before quota: rows are locked in one order everywhere
+    # First the checks without a lock, then storage before quota: rows are locked in one order everywhere
     # (docs/architecture.md#locks).
     hub = await _check_hub(tx, caller, new)
     await take_storage(tx, caller.account.id, "media", new.media, allowance.storage)

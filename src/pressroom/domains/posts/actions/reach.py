@@ -108,7 +108,7 @@ async def _notify_mentioned(tx: Tx, author: str, post_id: str, content: ParsedTe
         filtering = await list_filtering(tx, [each.id for each in found.values()], content.text)
         for mentioned in (found[name] for name in batch if name in found):
             relationship = Relationship(False, mentioned.follows, mentioned.followed_back, mentioned.listed)
-            if mentioned.id == author or mentioned.told or not may_see(visibility, relationship):
+            if mentioned.id == author or mentioned.was_notified or not may_see(visibility, relationship):
                 continue
             if mentioned.id in filtering:
                 continue

@@ -121,7 +121,7 @@ LIST_OF_HUB_AUTHORS: Final = Query(
     ),
 )
 
-# A post is among the tags while it is PUBLIC and stands. `hidden` follows what became of the account after a while, so
+# A post is among the tags while it is PUBLIC and stands. `hidden` follows the account's status after a while, so
 # that rows of private accounts are not walked through; the account's present state decides at once.
 LIST_OF_TAG: Final = Query(
     str,

@@ -36,7 +36,7 @@ class Mentioned(msgspec.Struct):
     follows: bool
     followed_back: bool
     listed: bool
-    told: bool
+    was_notified: bool
 
 
 FIND_MENTIONED: Final = Query(
@@ -44,7 +44,7 @@ FIND_MENTIONED: Final = Query(
     "SELECT a.id, a.username_key,"
     f" {follows_sql('a.id', ':author')} AS follows, {follows_sql(':author', 'a.id')} AS followed_back,"
     " EXISTS (SELECT 1 FROM post_audiences l WHERE l.post_id = :post_id AND l.account_id = a.id) AS listed,"
-    " EXISTS (SELECT 1 FROM post_mentions m WHERE m.post_id = :post_id AND m.account_id = a.id) AS told"
+    " EXISTS (SELECT 1 FROM post_mentions m WHERE m.post_id = :post_id AND m.account_id = a.id) AS was_notified"
     f" FROM accounts a WHERE a.username_key IN ({in_list('name')}) AND a.suspended_at IS NULL"
     f" AND NOT {blocks_sql(':author', 'a.id')}",
 )

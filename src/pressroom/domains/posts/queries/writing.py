@@ -227,7 +227,7 @@ ERASE_MENTIONED: Final = Command("DELETE FROM post_mentions WHERE post_id = :pos
 ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id = :post_id")
 
 
-# Tombstones that say nothing any more are passed over.
+# Tombstones without content are passed over.
 @sql.all(
     "SELECT id FROM posts WHERE account_id = :account_id AND id < :before AND (deleted_at IS NULL"
     " OR content IS NOT NULL OR location_name IS NOT NULL OR preview_url IS NOT NULL OR key_id IS NOT NULL"
@@ -235,7 +235,7 @@ ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id
     " ORDER BY id DESC LIMIT :limit"
 )
 async def list_unerased(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:
-    """Returns the ids of an account's posts before `before` that still say something, newest first."""
+    """Returns the ids of an account's posts before `before` that still have content, newest first."""
     ...
 
 

@@ -160,7 +160,7 @@ class Logins(msgspec.Struct):
 FIND_LOGINS: Final = Query(Logins, "SELECT username_key, email_key FROM accounts WHERE id = :account_id")
 
 
-# Whatever addresses the attempts came from: `account:ID` and `account:ID:ADDRESS`.
+# From all addresses: `account:ID` and `account:ID:ADDRESS`.
 _OF_SUBJECT: Final = "subject = :subject OR (subject > :subject || ':' AND subject < :subject || ';')"
 
 
