@@ -107,8 +107,9 @@ dist: .venv/.serve ## Build wheel and source archive, in dist/
 	@rm -rf dist
 	@$(BIN)/hatchling build -d dist
 
-docs: .venv/.develop ## Renew the pages of docs/ that are made from the code
+docs: .venv/.develop ## Renew the pages of docs/ and the types of clients/ that are made from the code
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python clients/generate.py
 	@$(BIN)/python -m benchmarks.scaling
 
 format: .venv/.develop ## Format the code
