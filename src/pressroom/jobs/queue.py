@@ -162,6 +162,7 @@ async def enqueue(tx: Tx, kind: str, subject: str, *, account_id: str = "", due_
 
 async def enqueue_anew(tx: Tx, kind: str, subject: str, *, account_id: str = "") -> None:
     """Enqueues a job that begins with the state after this transaction; replaces a running one."""
+    # A running job may have read the state before this transaction; its successor reads the one after.
     await cancel(tx, kind, subject)
     await enqueue(tx, kind, subject, account_id=account_id)
 
@@ -226,6 +227,7 @@ async def finish(tx: Tx, job: Job, token: str) -> bool:
 
 async def fail(tx: Tx, job: Job, *, token: str, error: str, due_at: int | None) -> bool:
     """Has a job tried again at `due_at` (milliseconds), or never (None). Returns False when the lease was lost."""
+    # By the token, as in `finish`.
     held = bool(await tx.run(FAIL, id=job.id, token=token, error=error[:_ERROR_CHARACTERS], due_at=due_at))
     await _offer(tx, job)
     return held
@@ -241,6 +243,7 @@ async def give_back(tx: Tx, job: Job, token: str, due_at: int = 0) -> None:
     """Has a job wait until `due_at` (milliseconds; not before now), as if it had not been claimed."""
     await tx.run(GIVE_BACK, id=job.id, token=token, due_at=max(due_at, tx.now))
     await _offer(tx, job)
+    # Another worker may take it at once.
     tx.signal()
 
 
@@ -268,6 +271,7 @@ async def purge_dead(tx: Tx, batch: int) -> int:
 
 async def _offer(tx: Tx, job: Job) -> None:
     """Makes the queue of a job due: now that the job is no longer under way, another may be begun."""
+    # The row of the queue may be gone, or due later because this job was under way.
     await tx.run(OFFER, kind=job.kind, account_id=job.account_id, due_at=tx.now)
 
 

@@ -51,10 +51,12 @@ class PackageGuards(Guards[Caller]):
 
     async def by_key(self, request: Request[Caller], access: Access) -> Caller:
         bearer = await self._keys.identify(request.headers.authorization or "")
+        # Before the checks: the log names the key of a refused request too.
         request.account_id, request.key_id = bearer.id, bearer.key_id
         self._keys.check_active(bearer)
         if not allowed(request.client, bearer.ip_allowlist):
             spent = _spent_by(access)
+            # Looked at and not charged: with a stolen key, a stranger must not use up the owner's windows.
             verdict = await self._limiter.peek(bearer.key_id, is_post=spent.is_post)
             request.response_headers += self._rate_headers.of(verdict, spent)
             raise AddressNotAllowed(f"The address {request.client} is not in this key's allowlist.")
@@ -84,6 +86,7 @@ class PackageGuards(Guards[Caller]):
     ) -> Response | None:
         if who.is_recent(self._clock.now()):
             return None
+        # A program gets the error; a person is asked in place.
         if request.path.startswith("/api/"):
             raise PasswordRequired("Confirm your password first: POST /api/auth/confirm")
         return await ask_password(request, typed)
@@ -111,6 +114,7 @@ class PackageGuards(Guards[Caller]):
         verdict = await self._limiter.attempt(bearer.key_id, is_post=spent.is_post)
         request.response_headers += self._rate_headers.of(verdict, spent)
         self._last_used.note(bearer, verdict.now)
+        # By the request that reaches the limit: the next one fails at the key itself, in every process.
         if verdict.abused:
             await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, abuse_reason(rates), SERVICE)
             self._log.warning("key revoked for abuse", key_id=bearer.key_id)

@@ -79,6 +79,7 @@ async def edit_comment(tx: Tx, caller: Caller, comment_id: str, content: str) ->
     comment = await get_own(tx, caller, comment_id)
     # By the transaction's time: a request that began in time and waited may be late.
     check_editable(comment, tx.now)
+    # It was deleted since it was read.
     if not await queries.edit_comment(tx, caller.account.id, comment_id, content):
         raise _no_comment()
     return msgspec.structs.replace(comment, content=content, edited_at=tx.now)

@@ -54,6 +54,7 @@ async def create_draft(tx: Tx, caller: Caller, changes: DraftChanges) -> DraftVi
     Raises Unprocessable when the account has as many as it may have, MissingScope.
     """
     account_id = caller.account.id
+    # Before the count: of two drafts at once, both could otherwise be the hundredth.
     await queries.lock_drafts(tx, account_id)
     bare = Draft(
         id=new_id(tx.now, account_id),
@@ -123,6 +124,7 @@ async def delete_draft(tx: Tx, caller: Caller, draft_id: str) -> str:
     """Deletes a draft with its files, and returns its id. A post that it became stays. Raises NotFound."""
     await queries.lock_drafts(tx, caller.account.id)
     view = await get_draft(tx, caller, draft_id)
+    # In this transaction: a worker that has the job finds it gone, and publishes nothing.
     await queue.cancel(tx, PUBLISH_JOB, draft_id)
     await arrange_media(tx, view.draft.account_id, draft_id, view.media, [])
     await queries.delete_draft(tx, view.draft.account_id, draft_id)
@@ -146,6 +148,7 @@ async def add_files(
     account_id = view.draft.account_id
     await take_storage(tx, account_id, "media", files, allowance.storage)
     await attach_media(tx, account_id, draft_id, files, len(view.media))
+    # The version grows with the files too: a save from another tab is refused instead of dropping them.
     await save_draft(tx, changed(view.draft, DraftChanges({}), by_key=caller.key is not None))
     return await get_draft(tx, caller, draft_id)
 
@@ -169,6 +172,7 @@ async def precheck_draft(
     Raises the same refusals, by the same checks.
     """
     view = await get_draft(tx, caller, draft_id)
+    # Without the lock: `publish_draft` checks all of it again under it.
     _check_version(view, version)
     _check_publisher(caller, view)
     _check(faults_of(view))
@@ -240,6 +244,7 @@ async def purge_published(tx: Tx, batch: int) -> int:
 
 async def erase_drafts(tx: Tx, account_id: str, batch: int) -> int:
     """Removes up to `batch` drafts of a deleted account; returns their number. Its files go with all others."""
+    # A worker that publishes one of them holds this lock; after it, that worker finds its job cancelled.
     await queries.lock_drafts(tx, account_id)
     await queue.cancel_of_account(tx, PUBLISH_JOB, account_id)
     erased = await queries.erase_rows(tx, account_id, batch)
@@ -260,6 +265,7 @@ async def _arrange(tx: Tx, view: DraftView, changes: DraftChanges) -> None:
 
 
 async def _check_room(tx: Tx, draft: Draft, before: DraftState | None) -> None:
+    # An edit that stays in its state adds none: it is allowed at the limit.
     if draft.state == before or (draft.state in OPEN and before in OPEN):
         return
     counts = await queries.count_open(tx, draft.account_id), await queries.count_scheduled(tx, draft.account_id)

@@ -35,6 +35,7 @@ def publishing_handler(db: Database, allowance: Allowance) -> Handler:
         try:
             await db.transact(publish_due, job, token, allowance)
         except (Refused, QuotaExceeded) as refusal:
+            # In a transaction of its own: the refusal rolled that of the attempt back, with the end of the job.
             await db.transact(refuse_due, job, token, reason_of(refusal))
 
     return Handler(PUBLISH_JOB, work, TOGETHER, WAITS, gave_up=give_up)
@@ -46,7 +47,9 @@ async def publish_due(tx: Tx, job: Job, token: str, allowance: Allowance) -> Non
     Does nothing when another worker has the job, or the draft was changed meanwhile. Raises what publishing a post
     raises, and Unprocessable when the account or the key that scheduled the draft is no longer active.
     """
+    # The drafts are locked before the job, as by an edit: in the other order the two could deadlock.
     draft = await _find_due(tx, job)
+    # The lease ran out and another worker has the job, or an edit has replaced it.
     if not await queue.finish(tx, job, token) or draft is None:
         return
     await _check_active(tx, draft)
@@ -81,11 +84,13 @@ async def _find_due(tx: Tx, job: Job) -> Draft | None:
     """Locks the drafts of the job's account; returns its draft if that is to be published now."""
     await queries.lock_drafts(tx, job.account_id)
     draft = await queries.find_draft(tx, job.account_id, job.subject)
+    # The row decides: the job may be one of an earlier schedule.
     is_due = draft is not None and draft.state == DraftState.SCHEDULED and (draft.publish_at or 0) <= tx.now
     return draft if is_due else None
 
 
 async def _check_active(tx: Tx, draft: Draft) -> None:
+    # Suspension and revocation count at the time of publishing, not of scheduling.
     now = await status.find_status(tx, draft.account_id)
     if now is None or now.suspended_at is not None:
         raise Unprocessable([FieldError("body", Code.NOT_ALLOWED, "The account was suspended at that time.")])

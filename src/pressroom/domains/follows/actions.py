@@ -34,11 +34,13 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
     followed = await get_account_by_username(tx, username)
     if followed.id == caller.account.id:
         raise Unprocessable([FieldError("username", Code.NOT_ALLOWED, "Nobody can follow their own account.")])
+    # Both accounts, in the order of their ids. Under the lock neither turns private, blocks or is suspended.
     now = (await status.lock_status(tx, caller.account.id, followed.id)).get(followed.id)
     if now is None or now.suspended_at is not None:
         raise NotFound(f"There is no account {username}.")
     pair = {"account_id": caller.account.id, "followed_id": followed.id}
     between = await queries.get_between(tx, account_id=caller.account.id, other_id=followed.id)
+    # The answer of an unknown account: a block must not show.
     if between.blocked:
         raise NotFound(f"There is no account {username}.")
     if between.follows:
@@ -47,6 +49,7 @@ async def follow(tx: Tx, caller: Caller, username: str) -> Following:
         if await queries.insert_request(tx, request_id=new_id(tx.now, pair["followed_id"]), **pair):
             await notify(tx, followed.id, NotificationType.FOLLOW_REQUESTED, actor_id=caller.account.id)
         return Following(False, True)
+    # The account turned public since it was asked: the follow takes the place of the request.
     await queries.delete_request(tx, **pair)
     await _begin(tx, **pair)
     await notify(tx, followed.id, NotificationType.FOLLOW, actor_id=caller.account.id)
@@ -80,6 +83,7 @@ async def accept_request(tx: Tx, caller: Caller, username: str) -> Following:
     pair = await _lock_request(tx, caller, username)
     if await queries.delete_request(tx, **pair):
         await _accept(tx, **pair)
+    # A repeated acceptance: the request is gone, since it was accepted.
     elif not (await queries.get_between(tx, account_id=pair["account_id"], other_id=caller.account.id)).follows:
         raise NotFound(f"{username} has not asked to follow you.")
     return Following(True)
@@ -99,9 +103,11 @@ async def accept_all(tx: Tx, caller: Caller, up_to: str) -> Accepted:
     """
     followed_id = caller.account.id
     waiting = await queries.list_shown(tx, followed_id, up_to=up_to, limit=TOGETHER)
+    # All in one statement, in the order of ids: one by one, two acceptances could deadlock.
     now = await status.lock_status(tx, followed_id, *waiting)
     accepted = 0
     for account_id in waiting:
+        # Suspended or deleted between the list and the lock.
         if account_id not in now or now[account_id].suspended_at is not None:
             continue
         if await queries.delete_request(tx, account_id=account_id, followed_id=followed_id):
@@ -142,6 +148,7 @@ async def end_follows(tx: Tx, account_id: str) -> int:
 
 
 async def _begin(tx: Tx, *, account_id: str, followed_id: str) -> None:
+    # The counters follow the row that was inserted: a second follow at once counts nothing.
     if await queries.insert_follow(tx, account_id=account_id, followed_id=followed_id):
         await status.add_follow(tx, account_id=account_id, followed_id=followed_id, count=1)
 

@@ -39,6 +39,7 @@ async def create_key(tx: Tx, account_id: str, new: NewKey, source: Source = UNKN
     Raises Conflict when the account has five active keys (docs/keys.md#api-keys), NotFound when it is suspended.
     The account's row is locked first, so that two requests at once cannot both be the fifth.
     """
+    # Under this lock a suspension comes before or after, and revokes the key if it comes after.
     if not await accounts.lock_account(tx, account_id):
         raise NotFound("There is no such account, or it is suspended.")
     if await queries.count_active(tx, account_id) >= ACTIVE_KEYS:
@@ -143,6 +144,7 @@ async def revoke_key(
     It holds from the next request on, in every process, because no process caches keys (docs/keys.md#revocation). The
     owner is notified unless `revoked_by` is the owner. Raises NotFound.
     """
+    # A conditional update, which is also the lock: of two revocations, one gets the row.
     key = await queries.revoke_key(tx, key_id, revoked_by=revoked_by, reason=reason)
     # Revoked before, perhaps at this very moment: the event and the notification are those of the first revocation.
     if key is None or key.revoked_at is None:

@@ -44,6 +44,7 @@ async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewM
     Raises Unprocessable, with an error of `field`, when the account would store more than `limit` bytes.
     """
     size = sum(new.size for new in files)
+    # One conditional update: of two uploads at once, the second sees the bytes of the first.
     if files and (size > limit or not await queries.take_storage(tx, account_id=account_id, size=size, limit=limit)):
         message = (
             f"The account may store {limit:,} bytes of media, and these {size:,} are too many on top of what it stores."
@@ -100,10 +101,12 @@ async def arrange_media(tx: Tx, account_id: str, draft_id: str, present: Sequenc
 
     `present` are all that it has. A file that is being processed leaves the store when that ends.
     """
+    # Locked first, as by an upload and by the end of a job: bytes, then files, then queues.
     await queries.lock_stored(tx, account_id)
     removed = [media for media in present if media.id not in kept]
     for media in removed:
         await queries.take_from_owner(tx, account_id, media.id)
+    # All places are cleared first: they are unique, so two files could not be exchanged one by one.
     await queries.clear_places(tx, draft_id)
     for position, media_id in enumerate(kept):
         await queries.set_place(tx, account_id, media_id, position)
@@ -112,6 +115,7 @@ async def arrange_media(tx: Tx, account_id: str, draft_id: str, present: Sequenc
 
 async def move_of_owner(tx: Tx, owner_id: str) -> None:
     """Gives the files of a post or clip new addresses after a narrowing edit. The old ones stop working."""
+    # A signature covers the token, so a new one ends every address that was given out.
     for media_id in await queries.list_of_owner(tx, owner_id):
         await queries.renew_token(tx, media_id, new_token(media_id))
 
@@ -255,6 +259,7 @@ async def show_processed(tx: Tx, media_id: str) -> None:
 async def finish_removal(tx: Tx, job: Job, token: str) -> None:
     """Deletes the row of a file that has left the store, which counts as stored no longer, and finishes the job."""
     await queries.lock_stored(tx, job.account_id)
+    # The file has left the store: with the row kept until now, a kill in between repeats the removal.
     if await queue.finish(tx, job, token):
         await queries.count_stored(tx, job.subject, 0)
         await queries.delete_media(tx, job.account_id, [job.subject])

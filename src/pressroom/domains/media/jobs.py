@@ -62,6 +62,7 @@ async def work_folder(below: Path) -> AsyncGenerator[Path]:
     """Makes a folder below `below` and yields it; removes it at the end, when the work is cancelled too."""
     folder = below / f"work-{uuid.uuid4().hex}"
     try:
+        # To its end even when cancelled: a folder made after the `finally` would be left behind.
         await run_to_end(lambda: _make_private(folder))
         touching = asyncio.create_task(_touch(folder))
         try:
@@ -105,6 +106,7 @@ class Processing:
     async def work(self, job: Job, token: str) -> None:
         """Processes one file. Stores the results before the row refers to them, so running it twice does no harm."""
         media = await self._db.one(queries.FIND_ANY, media_id=job.subject)
+        # Another worker finished it after this one's lease had run out, or the account was erased.
         if media is None or media.status != ProcessingStatus.PROCESSING:
             await self._db.transact(queue.finish, job, token)
             return
@@ -117,12 +119,14 @@ class Processing:
             try:
                 await self._fetch(job, upload)
                 done = await self._process(job, media, upload, folder)
+            # Only the child counts the pictures, so every video begins among the short ones.
             except TakesLong:
                 await self._db.transact(actions.move_to_long_videos, job, token)
                 return
             except Undecodable as undecodable:
                 ended = await self._db.transact(actions.finish_failed, job, token, undecodable.message)
             else:
+                # Before the row is READY: its address never leads to a missing file.
                 await self._store(media.id, done, folder)
                 ended = await self._db.transact(actions.finish_ready, job, token, done)
         if ended:
@@ -156,6 +160,7 @@ class Processing:
         except BlobMissing:
             if job.deferrals >= LOST:
                 raise Undecodable("The uploaded file was lost.") from None
+            # Deferred, no failure: on several machines a wrong setting would otherwise fail every file.
             raise Defer(
                 f"The upload is not in this worker's media store, {self._blobs.place}. Every process that serves or"
                 " works must be given the same PRESSROOM_BLOBS_URL: one shared folder, or S3."
@@ -170,6 +175,7 @@ class Processing:
             except Starved as starved:
                 if job.deferrals >= STARVED:
                     raise TryAgain(str(starved)) from None
+                # A child without disk space looks starved: this names the true cause, which concerns all files.
                 await run_to_end(lambda: _check_disk(folder))
                 raise Defer(str(starved)) from None
             except SandboxAway as away:

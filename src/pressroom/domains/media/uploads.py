@@ -50,10 +50,13 @@ async def staged_uploads(request: Request[Caller], alt_texts: Sequence[str] = ()
             alt_text = alt_texts[position] if position < len(alt_texts) else ""
             new = NewMedia(new_id(request.clock.now(), request.caller.account.id), kind, alt_text or None, file.size)
             staged.files.append(new)
+            # Before the transaction: a committed post never refers to a missing file.
             await blobs.put_file(source(new.id), file.path, _AS_BYTES)
         stored = True
         yield staged
     except BaseException as error:
+        # Only errors that prove a rollback: after a lost connection the transaction may have committed, and its rows
+        # need the files.
         staged.unused = staged.unused or not stored or isinstance(error, Refused | TooMany | DiskFull)
         raise
     finally:

@@ -49,6 +49,7 @@ async def restore_account(tx: Tx, username: str, reason: str | None = None, sour
     if record.suspended_at is not None:
         await status.suspend(tx, record.id, None)
         await log(tx, record.id, Kind.ACCOUNT_RESTORED, source, reason=reason)
+        # Anew, for a running job may still hide its hashtags.
         await queue.enqueue_anew(tx, TAG_JOB, record.id, account_id=record.id)
     return await get_record(tx, username)
 
@@ -126,6 +127,7 @@ async def _lock(tx: Tx, username: str) -> AccountRecord:
 
 async def _suspend(tx: Tx, account_id: str, reason: str, source: Source) -> None:
     await status.suspend(tx, account_id, tx.now)
+    # In the transaction of the suspension: sign-ins wait for the account's lock and then see it.
     await sessions.delete_sessions(tx, account_id)
     await tokens.delete_tokens(tx, account_id)
     for key_id in await keys.list_active(tx, account_id):

@@ -113,6 +113,7 @@ def deletion_handler(db: Database, blobs: Blobs) -> Handler:
 
     async def work(job: Job, token: str) -> None:
         account_id = job.subject
+        # Each step is a transaction of its own that can be repeated: a killed job begins here again.
         await db.transact(attempts.erase_sign_in, account_id)
         await db.transact(delete_filters, account_id)
         for kind, most in KINDS:
@@ -156,6 +157,7 @@ async def _finish(tx: Tx, job: Job, token: str) -> int:
     # Endpoints hear of the revocation of their keys, for a day at most; files in processing belong to another job.
     if news or await media.has_media(tx, account_id):
         return LOOK
+    # A request that had begun before the deletion may still commit rows of the account.
     if tx.now < deleted_at + IN_FLIGHT:
         return deleted_at + IN_FLIGHT - tx.now
     await media.delete_stored(tx, account_id)

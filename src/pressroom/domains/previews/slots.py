@@ -83,6 +83,7 @@ class FetchSlots:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await one.admitted
         except BaseException as error:
+            # Timed out or cancelled. A slot that was given at this moment is handed on, or it would be lost for good.
             if one in self._waiting:
                 self._waiting.remove(one)
             else:  # it has just been admitted
@@ -99,6 +100,7 @@ class FetchSlots:
 
     def _admit(self) -> None:
         while fitting := [each for each in self._waiting if self._fits(each)]:
+            # By fetches under way, not by arrival: an account that queued hundreds does not delay the first of another.
             one = min(fitting, key=lambda each: self._of_account[each.account_id])
             self._waiting.remove(one)
             self._count(one, 1)

@@ -92,6 +92,7 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
             reason=new.reason,
             material=material,
         )
+        # Only for a new report: a repetition must not renew the notification.
         await _notify_admins(tx, case_id, subject.owner_id, reporter_id)
     found = await queries.find_report(tx, case_id=case_id, reporter_id=reporter_id)
     assert found is not None  # noqa: S101  # it was found or inserted
@@ -240,6 +241,7 @@ async def _suspend(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
     if account is None or account.suspended_at is not None:
         message = "The account is suspended or deleted already: dismiss the report."
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
+    # Admins cannot suspend each other: an intruder at one browser could shut the others out.
     if account.is_admin:
         message = f"@{case.username} is an admin: take that away first, on the server."
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])

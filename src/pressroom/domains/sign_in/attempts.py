@@ -165,8 +165,10 @@ async def complete_sign_in(tx: Tx, source: Source, account_id: str, attempt: Sig
     changed or another request has used the code meanwhile, TooManyAttempts when others were as right meanwhile.
     """
     is_suspended = await _lock(tx, account_id, attempt)
+    # In the transaction of the session: a code is used up exactly when it signs in.
     if attempt.demand.proof is not None:
         await two_factor.use_proof(tx, account_id, attempt.demand.proof, source)
+    # Of a suspended account too: its right passwords are limited like all others.
     await forget_failures(tx, attempt)
     if is_suspended:
         return None
@@ -260,6 +262,7 @@ async def _attempt_of_login(tx: Tx, login: str, client: str, limits: SignInLimit
     account_id = credentials.id if credentials else ""
     typed = login_subject(folded(login))
     at = await _own_count(tx, account_id, client)
+    # An unknown login counts in a row as well: with a write less, its answer would come sooner.
     account = f"{account_subject(account_id)}{at}" if credentials else f"nobody:{typed}"
     return SignInAttempt(credentials, f"{typed}{at}", account, f"address:{network_of(client)}", limits)
 
@@ -279,6 +282,8 @@ async def _own_count(tx: Tx, account_id: str, client: str) -> str:
 def _subjects(attempt: SignInAttempt) -> list[tuple[str, int, int]]:
     """Returns the subjects whose limits refuse an attempt, each with how many may fail and how many may succeed."""
     limits = attempt.limits
+    # By the login as typed: a refusal by the account's count would show that user name and e-mail address belong
+    # together.
     own = attempt.login or attempt.account
     refusing = [(own, limits.failures_per_account, limits.per_account)] if own else []
     return [*refusing, (attempt.address, limits.failures_per_address, limits.per_address)]
@@ -303,6 +308,7 @@ async def _count(tx: Tx, attempt: SignInAttempt, code: str | None) -> SignInAtte
         raise _too_many_sign_ins(counted, tx.now)
     if attempt.login:
         of_account = await _count_one(tx, attempt.account, failures=1, successes=0)
+        # Not refused here: it fails later like a wrong password (docs/sign-in.md#uniform-answers).
         attempt.is_locked = of_account.failures > failures
     counted = await _count_one(tx, last[0], failures=1, successes=0)
     if counted.failures > last[1] or counted.successes >= last[2]:
@@ -324,6 +330,7 @@ async def _succeed(tx: Tx, attempt: SignInAttempt, *, forget: bool) -> None:
     With `forget`, all failures of the account are forgotten, by whichever of its names. Raises TooManyAttempts.
     """
     limits = {subject: successes for subject, _, successes in _subjects(attempt)}
+    # In one order: two sign-ins by different names of the account lock the rows of both.
     logins = sorted({attempt.login, *_own_logins(attempt)} - {""}) if forget or attempt.login else []
     for subject in (*logins, attempt.account, attempt.address):
         is_forgotten = forget and subject != attempt.address

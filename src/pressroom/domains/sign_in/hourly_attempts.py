@@ -45,6 +45,7 @@ async def attempt_sign_up(tx: Tx, client: str, per_hour: int) -> int:
     `per_hour` times within the last hour.
     """
     subject = network_of(client)
+    # Under the row's lock: of two sign-ups at once, both could otherwise be the last that is allowed.
     times = _refuse_sign_up(await attempts.lock_sign_ups(tx, subject), tx.now, per_hour)
     await _save_sign_ups(tx, subject, [*times, tx.now])
     return tx.now
@@ -101,6 +102,7 @@ def _taken_emails(account_id: str) -> str:
 
 def _reset_subjects(email: str, client: str, per_address: int) -> tuple[tuple[str, int, Limit], ...]:
     """Returns the subjects that count a request for a new password, with their limits, always in the same order."""
+    # Hashed, so that the table does not list typed addresses; requests for unknown ones count alike.
     hashed = hashlib.sha256(folded(email).encode()).hexdigest()
     return (
         (f"reset from {network_of(client)}", per_address, Limit.RESETS_PER_HOUR),

@@ -74,6 +74,7 @@ async def reset_password(tx: Tx, token: str, password_hash: str, form_key: str =
 
     The holder of the link has read the mail, so the address is verified as well. Raises Unprocessable.
     """
+    # Locked first: of two uses of one link, the second finds the token consumed.
     account_id = await _lock_account(tx, token, Purpose.RESET)
     await status.verify_email(tx, account_id, hash_token(token))
     await _consume(tx, token, Purpose.RESET)
@@ -119,6 +120,7 @@ async def sign_in_again(tx: Tx, token: str, form_key: str, source: Source) -> st
     """
     account_id = await find_form(tx, token, form_key, Purpose.SIGN_IN_FORM)
     if account_id is not None:
+        # Looked up again under the lock: the account's links may have been removed meanwhile.
         await queries.lock_wholly(tx, account_id)
         account_id = await find_form(tx, token, form_key, Purpose.SIGN_IN_FORM)
     if account_id is None or (await two_factor.find_state(tx, account_id)).enabled_at is not None:

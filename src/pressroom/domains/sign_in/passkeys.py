@@ -32,7 +32,9 @@ async def add_passkey(
     tx: Tx, account_id: str, challenge: bytes, made: NewCredential, name: str, source: Source
 ) -> Passkey:
     """Adds a passkey to the account. Raises Conflict, Unprocessable when the challenge was answered before."""
+    # Before the count: of two requests at once, both could otherwise add the twentieth.
     await lock_account(tx, account_id)
+    # A challenge is good once: a recorded answer must not add the passkey again after its removal.
     if not await _use_up(tx, account_id, challenge):
         raise Unprocessable([REFUSED])
     if len(await passkeys.list_passkeys(tx, account_id)) >= MOST:
@@ -71,6 +73,7 @@ async def sign_in(
     A passkey stands for both factors: no code is asked for. Raises WrongCredentials when the passkey was removed, or
     the challenge answered, meanwhile.
     """
+    # The account is locked before its tokens, as by a suspension: no session begins while that runs.
     now = (await status.lock_status(tx, passkey.account_id)).get(passkey.account_id)
     await _use(tx, passkey, challenge, sign_count, attempt)
     if now is None or now.suspended_at is not None:
@@ -92,6 +95,7 @@ async def confirm(
 
 async def _use(tx: Tx, passkey: Passkey, challenge: bytes, sign_count: int, attempt: SignInAttempt) -> None:
     account_id, before = passkey.account_id, passkey.sign_count
+    # Only from the count that was verified: of two answers at once, or of a copied authenticator, one fails.
     used = await passkeys.use_passkey(tx, account_id, passkey.id, before=before, sign_count=sign_count)
     if not used or not await _use_up(tx, account_id, challenge):
         raise WrongCredentials(WRONG_CREDENTIALS)

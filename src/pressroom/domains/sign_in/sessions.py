@@ -98,6 +98,7 @@ async def end_other_sessions(tx: Tx, account_id: str, token: str, source: Source
 
 
 async def _touch_all(tx: Tx, seen: dict[str, Seen]) -> None:
+    # In one order: two processes may write the same sessions at once.
     for token_hash in sorted(seen):
         use = seen[token_hash]
         await sessions.touch_session(tx, token_hash, seen_at=use.at, address=use.address)
@@ -157,6 +158,7 @@ def needs_renewal(renewed_at: int, now: int) -> bool:
 
 
 def _hash_address(account_id: str, client: str) -> str:
+    # With the account's id: one address has different hashes at different accounts.
     return hashlib.sha256(f"{account_id} {network_of(client)}".encode()).hexdigest()
 
 

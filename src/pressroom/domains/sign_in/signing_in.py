@@ -22,7 +22,9 @@ async def check_password(request: Request[Caller], login: str, password: str, co
     Raises WrongCredentials for an unknown login or a wrong password, TooManyAttempts, Unavailable.
     """
     limits = limits_of(request)
+    # A read first: a client that continues after a refusal takes no row's lock.
     await request.db.read(attempts.check_sign_in, login, request.client, limits)
+    # Counted before the password is verified: a burst of guesses would otherwise all pass the check.
     attempt = await request.db.transact(attempts.attempt_sign_in, login, request.client, limits, code)
     return await _verified(request, attempt, password)
 
@@ -60,6 +62,7 @@ async def hash_new_password(request: Request[Caller], account_id: str, password:
     counted = await request.db.transact(attempts.count_new_password, account_id, request.client, limits)
     try:
         return await request.services.passwords.hash(password, network_of(request.client))
+    # The queue of passwords was full: nothing was hashed, so nothing counts.
     except Unavailable:
         await request.db.transact(attempts.forgive_new_password, counted)
         raise
@@ -90,6 +93,7 @@ async def _verified(request: Request[Caller], attempt: SignInAttempt, password: 
     client = network_of(request.client)
     try:
         attempt.is_verified = await request.services.passwords.verify(password, attempt.password_hash, client)
+    # The queue was full: the password was not looked at.
     except Unavailable:
         await request.db.transact(attempts.forgive_sign_in, attempt)
         raise

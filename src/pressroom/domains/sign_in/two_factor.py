@@ -83,6 +83,7 @@ async def find_demand(tx: Tx, account_id: str, code: str | None) -> Demand:
 
 async def use_proof(tx: Tx, account_id: str, proof: Proof, source: Source = UNKNOWN) -> None:
     """Uses up a code. Raises WrongCredentials when another request has used it meanwhile."""
+    # Conditional updates: of two requests with one code, the second touches no row.
     if proof.step is not None:
         used = await two_factor.use_step(tx, account_id, proof.step)
     else:
@@ -127,6 +128,7 @@ async def confirm(tx: Tx, account_id: str, code: str, source: Source = UNKNOWN) 
     step = matching_step(factor.secret, code, tx.now, factor.last_step)
     if step is None:
         raise Unprocessable([FieldError("code", Code.NOT_ALLOWED, WRONG_CODE)])
+    # Only for the secret that the code was checked against: another request may have begun anew.
     if not await two_factor.enable(tx, account_id, factor.secret, step):
         raise Conflict("Two-factor sign-in was set up at the same moment by another request.")
     await record(tx, account_id, Kind.TWO_FACTOR_ON, source)

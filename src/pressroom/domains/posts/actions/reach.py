@@ -67,6 +67,7 @@ async def set_audience(tx: Tx, caller: Caller, post_id: str, usernames: list[str
     Unprocessable for a bounce, and with an error for each unknown name.
     """
     author = caller.account.id
+    # Locked, so that an edit of the visibility and this list do not miss each other.
     post = await writing.lock_own(tx, author, post_id)
     if post is None:
         raise NotFound("There is no such post.")

@@ -31,6 +31,7 @@ async def like_post(tx: Tx, caller: Caller, post_id: str) -> None:
 async def unlike_post(tx: Tx, caller: Caller, post_id: str) -> None:
     """Removes the caller's like, if there is one. Raises NotFound when they may not see the post."""
     post = await get_post(tx, post_id, caller.account.id)
+    # Only the like that was deleted counts, as above.
     if await reactions.delete_like(tx, post.id, caller.account.id):
         await _count_like(tx, post.id, -1)
         await _forget_like(tx, post.id, caller.account.id)
@@ -76,6 +77,7 @@ async def take_reactions_back(tx: Tx, account_id: str) -> bool:
     """Removes likes, saves and votes of an account, and its entries in allowlists. Returns whether others remain."""
     liked = await reactions.list_liked(tx, account_id, limit=REACTIONS)
     for post_id in liked:
+        # A request that was under way may have taken it back since it was listed.
         if await reactions.delete_like(tx, post_id, account_id):
             await reactions.uncount_like(tx, post_id)
             await _forget_like(tx, post_id, account_id)

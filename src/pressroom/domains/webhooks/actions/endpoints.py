@@ -102,6 +102,7 @@ async def remove_webhook(tx: Tx, account_id: str, key_id: str, webhook_id: str, 
     """
     await get_key(tx, account_id, key_id)
     webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id)
+    # Nothing is touched when another request has removed it since the look above.
     if not await endpoints.remove_webhook(tx, account_id, key_id, webhook_id, sweep_at=tx.now + RETENTION):
         raise NotFound("There is no such webhook endpoint.")
     await endpoints.forget_removed(tx, key_id, most=models.REMEMBERED)
@@ -148,6 +149,7 @@ async def disable_webhook(
 
     Raises NotFound, Conflict when it is disabled already.
     """
+    # Locked, as by queueing: no delivery is queued to it after this transaction.
     webhook = await endpoints.find_webhook(tx, account_id, key_id, webhook_id, lock=True)
     if webhook is None:
         raise NotFound("There is no such webhook endpoint.")
@@ -173,6 +175,7 @@ async def change_webhook(
 
     Deliveries queued before stay queued. A disabled endpoint stays disabled. Raises NotFound.
     """
+    # Locked, as by queueing: an event goes by the earlier choice or by the later one, never by both.
     webhook = await lock_webhook(tx, account_id, key_id, webhook_id)
     if events is not None:
         webhook.events = " ".join(events)
@@ -209,6 +212,7 @@ async def resume(tx: Tx, account_id: str, key_id: str, webhook_id: str, source: 
         webhook.paused_at = None
         await endpoints.resume_webhook(tx, account_id, webhook_id)
         await record_change(tx, account_id, Kind.ENDPOINT_RESUMED, source, webhook)
+        # At the commit, workers begin its waiting deliveries at once.
         tx.signal()
     return webhook
 
