@@ -20,7 +20,6 @@ import generate
 from pressroom_client import AsyncPressroom, File, Pressroom, PressroomError, errors
 from tests.harness import npm
 from tests.harness.process import ServerProcess
-from tests.harness.roomy import ROOMY
 from tests.media.uploads import image
 
 HERE = Path(__file__).parent
@@ -32,15 +31,6 @@ needs_node = pytest.mark.skipif(npm.missing() is not None, reason=npm.missing() 
 
 Step = dict[str, Any]
 Outcome = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A real server with its worker, and an account."""
-    server = ServerProcess(tmp_path_factory.mktemp("clients"), **ROOMY).start()
-    server.create_account()
-    yield server
-    server.stop()
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +47,6 @@ def story(tmp_path: Path) -> Path:
     (tmp_path / "picture.png").write_bytes(image("PNG"))
     (tmp_path / "broken.png").write_bytes(image("PNG")[:60])
     return tmp_path / "story.json"
-
-
-@pytest.fixture(scope="module")
-def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The TypeScript client, compiled."""
-    folder = tmp_path_factory.mktemp("typescript")
-    tsc = npm.installed(HERE) / "node_modules" / ".bin" / "tsc"
-    npm.run(CLIENTS / "typescript", str(tsc), "--outDir", str(folder))
-    (folder / "package.json").write_text('{"type": "module"}')
-    return folder / "index.js"
 
 
 class Tale:

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 from pressroom_client import webhooks
 from tests.harness.process import ServerProcess, free_port
 from tests.harness.receiver import Receiver
-from tests.harness.roomy import ROOMY
 from tests.media.uploads import image
 
 SOURCE = Path(__file__).parents[2] / "clients" / "python" / "src"
@@ -21,15 +20,6 @@ SCOPES = ("posts:write", "media:write", "comments:write", "bounces:write")
 pytestmark = pytest.mark.xdist_group("clients")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A real server with its worker, and an account."""
-    server = ServerProcess(tmp_path_factory.mktemp("clients"), **ROOMY).start()
-    server.create_account()
-    yield server
-    server.stop()
 
 
 @pytest.fixture(scope="module")

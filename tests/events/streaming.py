@@ -28,6 +28,7 @@ class StreamClient:
             name, _, value = line.decode("latin-1").partition(":")
             self.headers[name.lower()] = value.strip()
         self.last_id = ""
+        self.ended_in_order = False
         self._text = b""
 
     @classmethod
@@ -49,6 +50,7 @@ class StreamClient:
         while b"\n\n" not in self._text:
             size = self._file.readline()
             if not size or int(size, 16) == 0:
+                self.ended_in_order = bool(size)  # Otherwise the connection was cut off.
                 return None
             self._text += self._file.read(int(size, 16))
             self._file.readline()

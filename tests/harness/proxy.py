@@ -33,6 +33,13 @@ class Proxy:
         """Passes connections from now on to another port of this machine."""
         self._target = port
 
+    def cut(self) -> None:
+        """Ends every connection; new ones are taken."""
+        for pair in self._pairs:
+            for each in pair:
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Ends everything."""
         self._listener.close()
