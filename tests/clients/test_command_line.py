@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.harness.receiver import Receiver
 from tests.media.uploads import image
 
 SOURCE = Path(__file__).parents[2] / "clients" / "python" / "src"
-SCOPES = ("posts:write", "media:write", "comments:write", "bounces:write")
+SCOPES = ("posts:write", "media:write", "comments:write", "bounces:write", "drafts:write")
 pytestmark = pytest.mark.xdist_group("clients")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -76,6 +77,23 @@ def test_picture_is_ready_with_its_description(run: Run, tmp_path: Path) -> None
     assert [(entry["processingStatus"], entry["altText"]) for entry in post["media"]] == [("READY", "A proof")]
 
 
+def test_draft_is_stored_and_scheduled_with_its_files(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "proof.png").write_bytes(image("PNG"))
+    at = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)
+    local = at.astimezone().replace(tzinfo=None).isoformat()
+
+    draft = answer(run("--json", "post", "For later", "--draft"))
+    picture = ("post", "With a picture", "--media", "proof.png", "--at", local, "--once", "later-1")
+    scheduled, again = (answer(run("--json", *picture)) for _ in range(2))
+
+    assert (draft["state"], draft["publishAt"], draft["content"]) == ("draft", None, "For later")
+    assert scheduled["state"] == "scheduled"
+    assert scheduled["publishAt"] == at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    assert len(scheduled["media"]) == 1
+    assert again == scheduled
+    assert run("post", "x", "--draft").stdout.startswith("Draft 01")
+
+
 def test_refusal_exits_with_3_and_its_reason(run: Run, key: str) -> None:
     done = run("delete", "01KVCVX25JSSB86WQ50AY87SX4")
 
@@ -98,6 +116,8 @@ def test_no_answer_exits_with_4_and_names_the_key_to_repeat(run: Run) -> None:
         (("whoami",), {"PRESSROOM_URL": ""}, "PRESSROOM_URL"),
         (("whoami",), {"PRESSROOM_API_KEY": ""}, "PRESSROOM_API_KEY"),
         (("post", "x", "--visibility", "SECRET"), {}, "SECRET"),
+        (("post", "x", "--at", "tomorrow"), {}, "2026-12-24T18:00"),
+        (("post", "x", "--draft", "--wait"), {}, "--wait"),
         (("trigger", "post.created", "--forward", "http://127.0.0.1:1"), {}, "PRESSROOM_WEBHOOK_SECRET"),
     ],
 )

@@ -22,7 +22,11 @@ from tests.services.process import wait_until
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "clients" / "python" / "src"
-READERS = ("sync", "async", pytest.param("typescript", marks=pytest.mark.skipif(npm.missing() is not None, reason="npm")))
+READERS = (
+    "sync",
+    "async",
+    pytest.param("typescript", marks=pytest.mark.skipif(npm.missing() is not None, reason="npm")),
+)
 PATIENCE = 60
 pytestmark = pytest.mark.xdist_group("clients")
 

@@ -13,10 +13,13 @@ import hmac
 import importlib
 import json
 import os
+import re
 import secrets
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterable
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -27,7 +30,7 @@ from pressroom_client import __version__
 from pressroom_client._files import File
 from pressroom_client._sync_client import DEADLINE, Pressroom
 from pressroom_client.errors import ApiError, NoAnswer, PressroomError
-from pressroom_client.types import Event, Post, Visibility
+from pressroom_client.types import Draft, EditDraft, Event, Post, Visibility
 
 SERVICE = "pressroom-client"
 SECRET = "PRESSROOM_WEBHOOK_SECRET"  # noqa: S105  # the name of a variable
@@ -109,6 +112,18 @@ def _text(given: str | None) -> str | None:
     return sys.stdin.read() if given == "-" else given
 
 
+def _time(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    """Returns a time in UTC; one without an offset is the machine's own time."""
+    if given is None:
+        return None
+    try:
+        # Python 3.10 reads no Z.
+        at = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", given)).astimezone(timezone.utc)
+    except (ValueError, OverflowError):
+        raise click.BadParameter("Write a time like 2026-12-24T18:00 or 2026-12-24T18:00:00+01:00.") from None
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 once = click.option("--once", metavar="KEY", help="The Idempotency-Key: the same key publishes once, however often.")
 visibility_option = click.option("--visibility", type=click.Choice(EVERY_AUDIENCE, case_sensitive=False))
 hub_option = click.option("--hub", metavar="ID", help="A hub that the account is a member of.")
@@ -146,6 +161,10 @@ def whoami(client: Pressroom) -> None:
 @click.option("--media", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A file; up to four.")
 @click.option("--alt", multiple=True, metavar="TEXT", help="The description of the file at the same place.")
 @click.option("--wait", is_flag=True, help="Wait until the files are ready.")
+@click.option("--draft", is_flag=True, help="Store a draft instead; the key needs drafts:write.")
+@click.option(
+    "--at", "at", metavar="TIME", callback=_time, help="Publish it then: 2026-12-24T18:00, or with Z or +01:00."
+)
 @visibility_option
 @hub_option
 @once
@@ -156,6 +175,8 @@ def post(
     media: tuple[str, ...],
     alt: tuple[str, ...],
     wait: bool,
+    draft: bool,
+    at: str | None,
     visibility: str | None,
     hub: str | None,
     once: str | None,
@@ -163,15 +184,47 @@ def post(
     """Publish a post. TEXT - reads standard input."""
     if not text and not media:
         raise click.UsageError("Give a TEXT, a --media FILE or both.")
+    if wait and (draft or at):
+        raise click.UsageError("--wait is for posts that are published now.")
     audience = cast("Visibility | None", visibility and visibility.upper())
+    alts = [*alt, *[""] * len(media)]
+    files = [File(path, alt_text=alts[place]) for place, path in enumerate(media)]
+    if draft or at:
+        _show_draft(_store_draft(client, _text(text), files, at, audience, hub, once))
+        return
     if media:
-        alts = [*alt, *[""] * len(media)]
-        files = [File(path, alt_text=alts[place]) for place, path in enumerate(media)]
         made = client.upload_post(files, _text(text), visibility=audience, hub_id=hub, idempotency_key=once)
         made = client.wait_until_ready(made["id"]) if wait else made
     else:
         made = client.create_post(_text(text) or "", visibility=audience, hub_id=hub, idempotency_key=once)
     _show_post(made)
+
+
+def _store_draft(
+    client: Pressroom,
+    text: str | None,
+    files: list[File],
+    at: str | None,
+    audience: Visibility | None,
+    hub: str | None,
+    once: str | None,
+) -> Draft:
+    once = once or str(uuid.uuid4())
+    # Scheduled last: a draft whose files are still on their way must not be published.
+    stored = client.create_draft(
+        text, visibility=audience, hub_id=hub, publish_at=None if files else at, idempotency_key=once
+    )
+    if files:
+        stored = client.add_draft_media(stored["id"], files, idempotency_key=once)
+        if at:
+            changes: EditDraft = {"version": stored["version"], "publishAt": at}
+            stored = client.edit_draft(stored["id"], changes, idempotency_key=once)
+    return stored
+
+
+def _show_draft(stored: Draft) -> None:
+    at = stored["publishAt"]
+    _show(stored, f"Draft {stored['id']} is {f'scheduled for {at}' if at else 'stored'}.")
 
 
 def _show_post(made: Post) -> None:
