@@ -20,6 +20,7 @@ from tests.pages.hostile import HOSTILE
 
 SETTINGS = ROOMY
 ATOM = "{http://www.w3.org/2005/Atom}"
+PLACES = ("first", "next")
 FEED_PARTS = {"id": 1, "title": 1, "updated": 1, "link": 2, "generator": 1}
 ENTRY_PARTS = {"id": 1, "title": 1, "updated": 1, "published": 1, "link": 1, "author": 1, "content": 1}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -33,7 +34,11 @@ def fetch(server: LocalServer, path: str, **headers: str) -> httpx.Response:
 
 def faults(node: ElementTree.Element, parts: dict[str, int]) -> Iterator[str]:
     """The rules of RFC 4287 for a feed or an entry: how often each part may stand, with which contents."""
-    tags = [each.tag.removeprefix(ATOM) for each in node if each.tag != f"{ATOM}entry"]
+    tags = [
+        each.tag.removeprefix(ATOM)
+        for each in node
+        if each.tag != f"{ATOM}entry" and each.attrib.get("rel") not in PLACES
+    ]
     for part in {*tags, *parts}:
         if tags.count(part) != parts.get(part, 0):
             yield f"{tags.count(part)} of {part} in {node.tag}"
@@ -44,7 +49,7 @@ def faults(node: ElementTree.Element, parts: dict[str, int]) -> Iterator[str]:
         if name in parts and not TIME.fullmatch(node.findtext(ATOM + name) or ""):
             yield f"{name} is no time"
     for link in node.findall(f"{ATOM}link"):
-        if not link.attrib["href"].startswith("http") or link.attrib["rel"] not in ("self", "alternate"):
+        if not link.attrib["href"].startswith("http") or link.attrib["rel"] not in ("self", "alternate", *PLACES):
             yield f"a link: {link.attrib}"
 
 
@@ -76,8 +81,11 @@ def assert_json_feed_agrees(url: str, atom: ElementTree.Element) -> None:
     response = nobody.get(url)
     assert response.headers["Content-Type"] == "application/feed+json; charset=utf-8"
     feed = response.json()
-    assert (feed["version"], feed["feed_url"]) == ("https://jsonfeed.org/version/1.1", url)
-    assert (feed["title"], feed["home_page_url"]) == (atom.findtext(f"{ATOM}title"), url.removesuffix("/feed.json"))
+    first = url.partition("?")[0]
+    assert (feed["version"], feed["feed_url"]) == ("https://jsonfeed.org/version/1.1", first)
+    assert (feed["title"], feed["home_page_url"]) == (atom.findtext(f"{ATOM}title"), first.removesuffix("/feed.json"))
+    further = atom.find(f"{ATOM}link[@rel='next']")
+    assert feed.get("next_url") == (None if further is None else further.attrib["href"].replace(".atom", ".json"))
     entries = atom.findall(f"{ATOM}entry")
     assert len(feed["items"]) == len(entries)
     for item, entry in zip(feed["items"], entries, strict=True):
@@ -143,6 +151,42 @@ def test_the_newest_public_posts(server: LocalServer, alice: Actor) -> None:
         assert f'href="{server.base_url}/tag/{alice.account.username.lower()}"' in first.content[0].value
         assert "<br" in first.content[0].value
         assert feed.feed.updated == posts[-1]["createdAt"]
+
+
+def test_next_links_lead_to_every_public_post(server: LocalServer, alice: Actor) -> None:
+    paths, hub = feeds_of(alice), hub_id(alice)
+    posts = [publish(alice, f"{number} #{alice.account.username}", hubId=hub) for number in range(45)]
+    publish(alice, f"secret #{alice.account.username}", hubId=hub, visibility="FOLLOWERS")
+    for path in paths.values():
+        found, address = list[str](), f"{server.base_url}{path}"
+        while address:
+            page = fetch(server, address.removeprefix(server.base_url))
+            feed = read(page)
+            assert feed.feed.id == f"{server.base_url}{path}"
+            links = {link.rel: link.href for link in feed.feed.links}
+            assert links["self"] == address
+            assert ("first" in links) == bool(found)
+            known = fetch(server, address.removeprefix(server.base_url), **{"If-None-Match": page.headers["ETag"]})
+            assert known.status_code == 304
+            found += [entry.id.rpartition("/")[2] for entry in feed.entries]
+            address = links.get("next", "")
+        assert found == [post["id"] for post in reversed(posts)]
+        assert fetch(server, f"{path}?before=<nothing>").status_code == 400
+
+
+def test_first_page_changes_when_a_further_one_appears(server: LocalServer, alice: Actor) -> None:
+    path = f"/@{alice.account.username}/feed.atom"
+    oldest = publish(alice, "oldest")
+    for number in range(20):
+        publish(alice, f"{number}")
+    first = fetch(server, path)
+    assert 'rel="next"' in first.text
+    body_of(alice.web.delete(f"/api/posts/{oldest['id']}"))
+
+    again = fetch(server, path, **{"If-None-Match": first.headers["ETag"]})
+
+    assert again.status_code == 200
+    assert 'rel="next"' not in again.text
 
 
 def test_pages_link_their_feeds(server: LocalServer, alice: Actor) -> None:

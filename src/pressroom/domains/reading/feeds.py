@@ -1,8 +1,8 @@
 """Feeds of an account, a hub and a hashtag, as Atom and JSON Feed: the newest PUBLIC posts
-(docs/web-app.md#feeds-and-link-previews)."""
+(docs/web-app.md#feeds-and-link-previews). Older posts are on further pages, linked as RFC 5005 says."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import partial
@@ -18,12 +18,11 @@ from pressroom.db import Query
 from pressroom.domains.accounts.models import Caller, folded
 from pressroom.domains.media.schemas import MediaEntryOut
 from pressroom.domains.media.urls import addresses_of
-from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import OriginalPostOut, PostOut, post_shape
 from pressroom.domains.reading import actions
 from pressroom.domains.reading.entity_links import excerpt, shortened
 from pressroom.domains.reading.queries import OF_ACCOUNT, OF_HUB, OF_TAG, FeedRow, list_rows
-from pressroom.domains.reading.rendering import read_for_page
+from pressroom.domains.reading.rendering import before, read_for_page
 from pressroom.entities import tag_identity
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
@@ -68,12 +67,12 @@ class Entry(msgspec.Struct):
 
 
 class Feed(msgspec.Struct):
-    """A feed: its subject, the path of the page that shows the same, and its posts."""
+    """A page of a feed: its subject, the path of the HTML page that shows the same, and its posts."""
 
     title: str
     path: str
     made_at: int
-    posts: Sequence[PostView]
+    page: actions.PostPage
 
 
 @routes.get("/@{username}/feed.atom", Public(), summary="The posts of an account as an Atom feed")
@@ -117,12 +116,12 @@ async def _account_feed(request: Request[Caller], form: Form) -> Response:
     tag, known = await _version(request, OF_ACCOUNT, folded(name), form)
     if known is not None:
         return known
-    found = await read_for_page(request, actions.open_profile, name, "", BEYOND)
+    found = await read_for_page(request, actions.open_profile, name, "", before(request))
     if found is None or found.opened.account.is_private:
         raise NotFound("There is no such feed.")
     account = found.opened.account
     title = f"{account.display_name} (@{account.username})"
-    return await _feed(request, tag, Feed(title, f"/@{account.username}", account.created_at, found.page.posts), form)
+    return await _feed(request, tag, Feed(title, f"/@{account.username}", account.created_at, found.page), form)
 
 
 async def _hub_feed(request: Request[Caller], form: Form) -> Response:
@@ -130,8 +129,8 @@ async def _hub_feed(request: Request[Caller], form: Form) -> Response:
     tag, known = await _version(request, OF_HUB, slug, form)
     if known is not None:
         return known
-    hub, page = await read_for_page(request, actions.open_hub, slug, "", BEYOND)
-    return await _feed(request, tag, Feed(hub.name, f"/hub/{hub.slug}", 0, page.posts), form)
+    hub, page = await read_for_page(request, actions.open_hub, slug, "", before(request))
+    return await _feed(request, tag, Feed(hub.name, f"/hub/{hub.slug}", 0, page), form)
 
 
 async def _tag_feed(request: Request[Caller], form: Form) -> Response:
@@ -139,15 +138,15 @@ async def _tag_feed(request: Request[Caller], form: Form) -> Response:
     tag, known = await _version(request, OF_TAG, name, form)
     if known is not None:
         return known
-    page = await read_for_page(request, actions.open_tag, name, "", BEYOND)
-    return await _feed(request, tag, Feed(f"#{name}", f"/tag/{quote(name, safe='')}", 0, page.posts), form)
+    page = await read_for_page(request, actions.open_tag, name, "", before(request))
+    return await _feed(request, tag, Feed(f"#{name}", f"/tag/{quote(name, safe='')}", 0, page), form)
 
 
 async def _version(
     request: Request[Caller], query: Query[FeedRow], name: str, form: Form
 ) -> tuple[bytes, Response | None]:
     """Returns the ETag of a feed, and the 304 for a reader that has this version. One statement."""
-    rows = await read_for_page(request, list_rows, query, name)
+    rows = await read_for_page(request, list_rows, query, name, before(request))
     tag = f'W/"{sha256(msgspec.json.encode(rows)).hexdigest()[:24]}"'
     known = (request.headers.if_none_match or "").split(",")
     if rows and any(each.strip() == tag for each in known):
@@ -161,15 +160,18 @@ def _headers(tag: bytes) -> list[tuple[bytes, bytes]]:
 
 
 async def _feed(request: Request[Caller], tag: bytes, feed: Feed, form: Form) -> Response:
-    """Returns the feed, rendered in slices, as pages are (docs/architecture.md#pages)."""
+    """Returns a page of the feed, rendered in slices, as HTML pages are (docs/architecture.md#pages)."""
     addresses, now = addresses_of(request, lasting=True), request.clock.now()
     base_url, fragments = request.settings.base_url, request.services.fragments
-    posts = [post_shape(view, addresses, now) for view in feed.posts]
+    posts = [post_shape(view, addresses, now) for view in feed.page.posts]
     updated = max((_updated(post) for post in posts), default=iso(feed.made_at))
+    first, place = f"{base_url}{feed.path}/{form.name}", before(request)
     values = {
         "title": _in_xml(feed.title),
         "page": f"{base_url}{feed.path}",
-        "own_address": f"{base_url}{feed.path}/{form.name}",
+        "first": first,
+        "own_address": first if place == BEYOND else f"{first}?before={place}",
+        "next": feed.page.next_page and f"{first}?before={feed.page.next_page}",
         "updated": updated,
         "entries": (fragments.get((form.name, post), partial(_written, form, post, base_url)) for post in posts),
     }

@@ -7,7 +7,7 @@ import msgspec
 from pressroom.db import Query, Tx
 
 ENTRIES: Final = 20
-"""Posts in a feed."""
+"""Posts on a page of a feed."""
 
 
 class FeedRow(msgspec.Struct):
@@ -30,7 +30,7 @@ _WITH: Final = (
     "JOIN accounts a ON a.id = p.account_id"
     " LEFT JOIN posts o ON o.id = p.original_id LEFT JOIN accounts b ON b.id = o.account_id"
 )
-_SHOWN: Final = "p.visibility = 'PUBLIC' AND p.deleted_at IS NULL AND a.suspended_at IS NULL"
+_SHOWN: Final = "p.id < :before AND p.visibility = 'PUBLIC' AND p.deleted_at IS NULL AND a.suspended_at IS NULL"
 
 OF_ACCOUNT: Final = Query(
     FeedRow,
@@ -47,10 +47,12 @@ OF_HUB: Final = Query(
 OF_TAG: Final = Query(
     FeedRow,
     f"{_ROW} FROM post_tags t JOIN posts p ON p.id = t.post_id {_WITH} WHERE t.tag = :name AND NOT t.hidden"
+    " AND t.post_id < :before"
     f" AND NOT a.is_private AND {_SHOWN} ORDER BY t.post_id DESC LIMIT :limit",
 )
 
 
-async def list_rows(tx: Tx, query: Query[FeedRow], name: str) -> list[FeedRow]:
-    """Returns the entries of the feed of an account, hub or hashtag of this name, newest first."""
-    return await tx.all(query, name=name, limit=ENTRIES)
+async def list_rows(tx: Tx, query: Query[FeedRow], name: str, before: str) -> list[FeedRow]:
+    """Returns the entries before an id of the feed of an account, hub or hashtag of this name, newest first; with one
+    more when there is a further page, whose link depends on it."""
+    return await tx.all(query, name=name, before=before, limit=ENTRIES + 1)
