@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ class Reader:
 
 
 @contextmanager
-def reading(kind: str, typescript: Path, base_url: str, key: str) -> Iterator[Reader]:
+def reading(kind: str, typescript: Path, base_url: str, key: str) -> Generator[Reader]:
     """A client that reads from now on, and is ended at last."""
     headers = {"Authorization": f"Bearer {key}"}
     after = httpx.get(f"{base_url}/api/events", headers=headers, timeout=30).json()["cursor"]

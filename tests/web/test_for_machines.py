@@ -6,7 +6,7 @@ import pytest
 
 from pressroom.clock import DAY, HOUR, MINUTE, SECOND
 from pressroom.server.routes import API_ROUTES, ROUTES
-from pressroom.web.access import Page
+from pressroom.web.access import Keyed, Page
 from pressroom.web.template_filters import short_age
 from tests.api.actors import nobody
 from tests.api.conftest import one_engine, server
@@ -44,6 +44,17 @@ def test_the_reference_without_script(server: LocalServer) -> None:
     noscript = page.partition("<noscript>")[2].partition("</noscript>")[0]
     missing = [route.name for route in API_ROUTES if f"<code>{route.method} {route.path}</code>" not in noscript]
     assert missing == []
+
+
+@one_engine
+def test_language_models_find_the_operations_of_a_key(server: LocalServer) -> None:
+    answer = nobody.get(f"{server.base_url}/llms.txt")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert answer.text.startswith("# Pressroom\n\n> ")
+    assert f"]({server.base_url}/openapi-keys.json)" in answer.text
+    keyed = [route for route in API_ROUTES if isinstance(route.access, Keyed)]
+    assert [route.path for route in keyed if f"`{route.method} {route.path}`" not in answer.text] == []
+    assert "/api/auth/api-keys" not in answer.text
 
 
 @pytest.mark.parametrize(
