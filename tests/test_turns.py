@@ -9,15 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressroom.turns import PLACES, SHARE, Turn, Turns
+from pressroom.turns import PLACES, SHARE, LoopUse, Turn, Turns
 
 
 class Kitchen:
-    """Requests by client, on turns whose clock says that each step takes longer than one round's share."""
+    """Requests by client, on turns whose clock says that each step takes longer than one round's share, and that all
+    else takes no time."""
 
-    def __init__(self, *, places: int = 100, places_of_one: int = 100) -> None:
-        ticks = itertools.count(step=2 * SHARE)
-        self.turns = Turns(lambda: next(ticks), places=places, places_of_one=places_of_one, delay=0)
+    def __init__(self, *, places: int = 100, places_of_one: int = 100, use: LoopUse | None = None) -> None:
+        self.now = 0.0
+        # Usually no client's use is little, so that all of them wait, and none has company, so that none rests.
+        use = LoopUse(little=-1, company=0) if use is None else use
+        self.turns = Turns(lambda: self.now, places=places, places_of_one=places_of_one, delay=0, use=use)
         self.served: list[str] = []
         self.refused: list[str] = []
 
@@ -35,7 +38,12 @@ class Kitchen:
                 await asyncio.sleep(0)
             if turn.refusal is not None:
                 self.refused.append(client)
-            self.served.append(client)
+            self.work(client)
+
+    def work(self, client: str) -> None:
+        """Serves a client for a while."""
+        self.now += 2 * SHARE
+        self.served.append(client)
 
     async def busy(self) -> None:
         """Uses up the rest of this round of the loop."""
@@ -43,9 +51,9 @@ class Kitchen:
         self.served.clear()
 
 
-def in_kitchen(scene: Callable[[Kitchen], Awaitable[None]], **bounds: int) -> Kitchen:
+def in_kitchen(scene: Callable[[Kitchen], Awaitable[None]], *, use: LoopUse | None = None, **bounds: int) -> Kitchen:
     async def run() -> Kitchen:
-        kitchen = Kitchen(**bounds)
+        kitchen = Kitchen(use=use, **bounds)
         await kitchen.busy()
         await scene(kitchen)
         assert kitchen.turns.waiting == 0
@@ -83,6 +91,83 @@ def test_client_that_comes_late_waits_for_two_steps_at_most() -> None:
         await asyncio.gather(*crowd)
 
     in_kitchen(scene)
+
+
+def test_client_that_has_used_little_is_run_at_once_beside_waiting_ones() -> None:
+    async def scene(kitchen: Kitchen) -> None:
+        crowd = [asyncio.create_task(kitchen.request("a", 5)) for _ in range(4)]
+        while len(kitchen.served) < 3:
+            await asyncio.sleep(0)
+        with pytest.raises(StopIteration):
+            kitchen.request("visitor").send(None)
+        again = asyncio.ensure_future(kitchen.request("visitor"))
+        await asyncio.gather(again, *crowd)
+        assert Counter(kitchen.served) == {"a": 20, "visitor": 2}
+
+    in_kitchen(scene, use=LoopUse(company=0))
+
+
+def test_client_whose_steps_alone_wait_rests_while_others_come() -> None:
+    async def scene(kitchen: Kitchen) -> None:
+        follow_clock(kitchen)
+        await kitchen.request("a")
+        crowd = [asyncio.create_task(kitchen.request("a", 3)) for _ in range(2)]
+        await rounds(20)
+        assert kitchen.served == ["a"], "it rests, for another client came just before"
+        await kitchen.request("visitor")
+        await rounds(20)
+        assert kitchen.served == ["a", "visitor"], "which is not kept waiting, and does not end the rest"
+        kitchen.now += 4 * SHARE
+        await rounds(20)
+        assert kitchen.served == ["a", "visitor", "a"], "the rest is over, and the next one begins"
+        kitchen.now += 1
+        await asyncio.gather(*crowd)
+        assert Counter(kitchen.served) == {"a": 7, "visitor": 1}, "without company it needs no rest"
+
+    in_kitchen(scene, use=LoopUse(company=1))
+
+
+def test_rest_ends_when_steps_of_another_client_wait() -> None:
+    async def scene(kitchen: Kitchen) -> None:
+        await kitchen.request("a", 2)
+        await kitchen.request("visitor")
+        follow_clock(kitchen)
+        crowd = [asyncio.create_task(kitchen.request("a")) for _ in range(2)]
+        await rounds(20)
+        assert Counter(kitchen.served) == {"a": 2, "visitor": 1}
+        others = [asyncio.create_task(kitchen.request("visitor")) for _ in range(2)]
+        await rounds(20)
+        assert len(kitchen.served) >= 5
+        kitchen.now += 1
+        await asyncio.gather(*crowd, *others)
+        assert Counter(kitchen.served) == {"a": 4, "visitor": 3}
+
+    in_kitchen(scene, use=LoopUse(company=1))
+
+
+def test_long_step_counts_in_part() -> None:
+    use = LoopUse()
+    use.add("a", 60, now=60)
+    use.add("b", 0, now=60)
+    assert 0 < use.rest_of("a", now=60) < 0.1
+
+
+def test_use_of_clients_is_bounded() -> None:
+    use = LoopUse()
+    for number in range(2 * PLACES):
+        use.add(str(number), 1, now=number)
+    assert len(use._used) <= PLACES  # pyright: ignore[reportPrivateUsage]
+
+
+def follow_clock(kitchen: Kitchen) -> None:
+    """Has the timers of the loop go by the kitchen's clock."""
+    asyncio.get_running_loop().time = lambda: kitchen.now
+
+
+async def rounds(count: int) -> None:
+    """Lets the loop take so many rounds."""
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 def test_waiting_for_something_else_keeps_nobody_waiting() -> None:

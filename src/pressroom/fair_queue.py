@@ -34,6 +34,11 @@ class FairQueue(Generic[T]):
     def __len__(self) -> int:
         return self._taken + self._again
 
+    @property
+    def sole_line(self) -> str | None:
+        """Returns the line of all items when they are in one line, otherwise None."""
+        return next(iter(self._lines)) if len(self._lines) == 1 else None
+
     def join(self, line: str, item: T) -> T | None:
         """Adds an item to a line. Returns the item that is displaced because the queue is full, or None.
 

@@ -1,6 +1,7 @@
 """Turns on the event loop: requests are run by steps, their clients in turn (docs/architecture.md#fairness)."""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import ContextVar
@@ -24,6 +25,15 @@ PLACES_OF_ONE: Final = 512
 """Requests of one client that may wait for their first step (docs/limits.md#turns)."""
 
 RETRY_SECONDS: Final = 2
+
+FORGIVEN: Final = 0.5
+"""The part of the time by which the use of each client decreases. Who uses more of the event loop rests at times."""
+
+MOST_USED: Final = 0.01
+"""Seconds of use that count at the most. One long step must not have its client rest for as long."""
+
+COMPANY_SECONDS: Final = 0.1
+"""Seconds for which a client counts as present after its latest step."""
 
 DELAY: Final = 1.0
 """Seconds until a request is refused. Answered at once, clients would come again at once, and take more time so."""
@@ -57,13 +67,53 @@ def current_turn() -> Turn | None:
     return None if turn is None or turn.is_over else turn
 
 
+class LoopUse:
+    """The recent use of the event loop by each client: the seconds of its steps, less a part of the time since.
+
+    Args:
+        little: The use, in seconds, up to which the steps of a client do not wait, and it does not rest.
+        company: For how many seconds another client counts as present after its latest step.
+    """
+
+    def __init__(self, little: float = SHARE, company: float = COMPANY_SECONDS) -> None:
+        self._little = little
+        self._company = company
+        self._used: dict[str, tuple[float, float]] = {}
+        self._latest = ""
+        self._changed_at = -math.inf
+
+    def add(self, line: str, seconds: float, now: float) -> None:
+        """Notes a step of a client that took so many seconds until `now`."""
+        if len(self._used) >= PLACES:
+            self._used.clear()
+        self._used[line] = (min(MOST_USED, self._of(line, now) + seconds), now)
+        if line != self._latest:
+            self._latest, self._changed_at = line, now
+
+    def is_little(self, line: str, now: float) -> bool:
+        """Returns whether a client has used so little that its steps need not wait."""
+        return self._of(line, now) <= self._little
+
+    def rest_of(self, line: str, now: float) -> float:
+        """Returns for how many seconds a client rests before its next step, when no other's steps wait."""
+        if now - self._changed_at >= self._company or self.is_little(line, now):
+            return 0.0
+        return self._of(line, now) / FORGIVEN
+
+    def _of(self, line: str, now: float) -> float:
+        used, at = self._used.get(line, (0.0, now))
+        return max(0.0, used - (now - at) * FORGIVEN)
+
+
 class Turns:
     """Runs requests by steps: the code between two awaits, or until it gives way by `asyncio.sleep(0)`.
 
-    While the loop has time, a step is run at once. Otherwise it waits in a queue that is fair to clients, from which
-    one step is taken in each round of the loop. So a step waits for one of each other client, however many requests
-    each of them has. Nothing is held from one step to the next: a request that waits for the database or for a slow
-    reader keeps nobody waiting, and no two requests can wait for each other.
+    While the loop has time, a step is run at once, and so is one of a client that has used little of it. Otherwise it
+    waits in a queue that is fair to clients, from which one step is taken in each round of the loop. So a step waits
+    for one of each other client, however many requests each of them has. A client whose steps alone wait rests in
+    between while others come: they find the loop free half of the time. Nothing is held from one step to the next: a
+    request that waits for the database or for a slow reader keeps nobody waiting, and no two requests can wait for each
+    other.
     """
 
     def __init__(
@@ -73,6 +123,7 @@ class Turns:
         places: int | None = None,
         places_of_one: int | None = None,
         delay: float | None = None,
+        use: LoopUse | None = None,
     ) -> None:
         self._clock = clock
         self._delay = DELAY if delay is None else delay
@@ -82,6 +133,9 @@ class Turns:
         self._is_given = False
         """Whether a step has been chosen to run and is not done, or one will be chosen in the next round."""
         self._spent = 0.0
+        self._use = LoopUse() if use is None else use
+        self._rest: asyncio.TimerHandle | None = None
+        """Ends the rest of the client that has all waiting steps. Meanwhile `_is_given` holds."""
         self._lines: dict[str, str] = {}
         """The lines of accounts that have come since nobody waited."""
 
@@ -111,17 +165,22 @@ class Turns:
             while True:
                 # A step at once while the loop has time: a queue on an idle server would cost each of them a round.
                 # Past SHARE the loop must read its sockets first, or no other client could join the queue.
-                if gives_way or self._is_given or self._spent > SHARE:
+                began = self._clock()
+                is_busy = self._is_given or self._spent > SHARE
+                if gives_way or (is_busy and not self._use.is_little(turn.line, began)):
                     try:
                         yield from self._wait(turn, is_begun=is_begun)
                     except BaseException as cut_off:
                         error = cut_off
-                is_begun, began = True, self._clock()
+                    began = self._clock()
+                is_begun = True
                 try:
                     awaited = work.send(None) if error is None else work.throw(error)
                 finally:
                     error = None  # It would hold this frame, which holds it.
-                    self._spent += self._clock() - began
+                    ended = self._clock()
+                    self._spent += ended - began
+                    self._use.add(turn.line, ended - began, ended)
                 gives_way = awaited is None
                 # A turn lasts for one step. If a request kept it while it waits for the database, a body or a slow
                 # reader, one client could stop all others, and two requests could wait for each other.
@@ -153,6 +212,9 @@ class Turns:
         elif not self._is_given:
             self._is_given = True
             loop.call_soon(self._give)
+        elif self._rest is not None and self._queue.sole_line is None:
+            self._rest.cancel()
+            self._choose()
         try:
             if given.done():
                 yield  # Nobody else waits. The loop still gets its round.
@@ -172,7 +234,18 @@ class Turns:
         self._give()
 
     def _give(self) -> None:
+        """Chooses the next step among those that wait, after a rest of their client when it is only one."""
+        line = self._queue.sole_line
+        # Without rests, almost each step of another client would find one of this client under way.
+        if line is not None and (rest := self._use.rest_of(line, self._clock())):
+            self._is_given = True
+            self._rest = asyncio.get_running_loop().call_later(rest, self._choose)
+        else:
+            self._choose()
+
+    def _choose(self) -> None:
         """Chooses the next step among those that wait."""
+        self._rest = None
         # The chosen step runs in the loop's next round, which begins by reading the sockets.
         self._spent = 0.0
         while (given := self._queue.next()) is not None:

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 
-from pressroom.turns import Turn, Turns
+from pressroom.turns import LoopUse, Turn, Turns
 from pressroom.web.templating import SLICE, Slices
 
 PIECE = "x" * 100
@@ -20,7 +20,8 @@ def test_clients_pages_are_rendered_in_turn_one_slice_in_each_round_of_the_loop(
             yield PIECE
 
     async def run() -> list[str]:
-        loop, slices, turns = asyncio.get_running_loop(), Slices(), Turns()
+        # No client's use is little, so that all of them wait from the first slice on; none has company, and rests.
+        loop, slices, turns = asyncio.get_running_loop(), Slices(), Turns(use=LoopUse(little=-1, company=0))
 
         async def page(number: int, client: str, count: int) -> str:
             return await turns.run(Turn(client), slices.join(pieces(number, count)))

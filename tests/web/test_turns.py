@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pressroom import turns
-from pressroom.turns import Turns
+from pressroom.turns import LoopUse, Turns
 from tests.harness.local import LocalServer
 
 CROWD = 40
@@ -36,6 +36,8 @@ class Door:
         monkeypatch.setattr(turns, "SHARE", -1.0)
         monkeypatch.setattr(turns, "DELAY", 0.0)
         monkeypatch.setattr(Turns, "_give", held)
+        monkeypatch.setattr(LoopUse, "is_little", lambda *_: False)
+        monkeypatch.setattr(LoopUse, "rest_of", lambda *_: 0.0)
 
     def gather(self, count: int) -> None:
         """Waits until so many requests wait."""
