@@ -1,12 +1,13 @@
 """API keys as their owner manages them."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from pressroom.clock import DAY, iso
+from pressroom.clock import DAY, iso, parse_iso
 from pressroom.db import Query
 from pressroom.domains.keys.models import Scope
 from tests.api.actors import Actor, field_errors, nobody
@@ -90,6 +91,16 @@ def test_key_expires_at_its_given_time(alice: Actor, expiry: str | None, days: i
         assert answer.json()["expiresAt"] == iso(alice.server.clock.now() + days * DAY)
     else:
         assert answer.json()["expiresAt"] is None
+
+
+@one_engine
+def test_key_lives_for_all_of_its_time_on_a_clock_that_runs(alice: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = itertools.count(alice.server.clock.now())
+    monkeypatch.setattr(alice.server.clock, "now", lambda: next(times))
+
+    record = made(alice, expiry="30d")
+
+    assert parse_iso(record["expiresAt"]) - parse_iso(record["createdAt"]) == 30 * DAY
 
 
 @one_engine

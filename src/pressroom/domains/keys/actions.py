@@ -44,7 +44,7 @@ async def create_key(tx: Tx, account_id: str, new: NewKey, source: Source = UNKN
         raise NotFound("There is no such account, or it is suspended.")
     if await queries.count_active(tx, account_id) >= ACTIVE_KEYS:
         raise Conflict(f"An account has at most {ACTIVE_KEYS} active keys; revoke one to create another.")
-    secret, key_id = new_secret(account_id), new_id(tx.now, account_id)
+    secret, key_id, expires_at = new_secret(account_id), new_id(tx.now, account_id), new.end_of(tx.now)
     await queries.insert_key(
         tx,
         key_id=key_id,
@@ -54,8 +54,8 @@ async def create_key(tx: Tx, account_id: str, new: NewKey, source: Source = UNKN
         label=new.label,
         scopes=" ".join(new.scopes),
         ip_allowlist=" ".join(new.ip_allowlist),
-        expires_at=new.expires_at,
-        warn_at=warn_at(new.expires_at, tx.now),
+        expires_at=expires_at,
+        warn_at=warn_at(expires_at, tx.now),
     )
     await record(tx, account_id, Kind.KEY_MADE, source, keyId=key_id, label=new.label)
     return await _get(tx, key_id), secret

@@ -22,7 +22,7 @@ async def create(
     now = SystemClock().now()
     wanted = decode(CreateKey, msgspec.json.encode(given), [], now)
     account = await db.read(get_account_by_username, username)
-    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(now), OPERATOR)
+    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(), OPERATOR)
     return secret
 
 

@@ -116,12 +116,21 @@ class Bearer(Account):
 
 
 class NewKey(msgspec.Struct):
-    """The fields of a key to create. `expires_at` is in milliseconds, None for never."""
+    """The fields of a key to create.
+
+    expires_at: the end of its life, in milliseconds. life: its length in milliseconds instead. Neither: it never ends.
+    """
 
     label: str
     scopes: list[Scope]
     expires_at: int | None = None
     ip_allowlist: list[str] = msgspec.field(default_factory=list[str])
+    life: int | None = None
+
+    def end_of(self, created_at: int) -> int | None:
+        """Returns when the key expires if it is created then (milliseconds); None: never."""
+        # By the clock that its creation shows: another reading would leave a few milliseconds too few or too many.
+        return self.expires_at if self.life is None else created_at + self.life
 
 
 class Counts(msgspec.Struct):

@@ -70,7 +70,7 @@ async def make_key(request: Request[Caller], body: CreateKey) -> Response:
         actions.create_key,
         lambda made: created_key_shape(*made, now),
         request.caller.account.id,
-        body.new_key(now),
+        body.new_key(),
         request.caller.source,
     )
     made = msgspec.json.decode(answer.body, type=CreatedKeyOut)

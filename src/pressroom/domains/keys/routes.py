@@ -65,7 +65,7 @@ async def create_key(request: Request[Caller], body: CreateKey) -> Response:
         actions.create_key,
         lambda made: created_key_shape(*made, now),
         request.caller.account.id,
-        body.new_key(now),
+        body.new_key(),
         request.caller.source,
     )
 

@@ -95,17 +95,16 @@ class CreateKey(Body):
                 if at <= now:
                     yield FieldError("expiry", Code.OUT_OF_RANGE, "The expiry must lie in the future.")
 
-    def new_key(self, now: int) -> NewKey:
-        """Returns the key to create at `now` (milliseconds)."""
+    def new_key(self) -> NewKey:
+        """Returns the key to create."""
         networks = dict.fromkeys(canonical_network(entry) for entry in self.ip_allowlist or [])
-        return NewKey(self.label, self.scopes, self._expires_at(now), list(networks))
-
-    def _expires_at(self, now: int) -> int | None:
         expiry = self.expiry or "never"
-        if expiry not in EXPIRIES:
-            return parse_iso(expiry)
-        life = EXPIRIES[expiry]
-        return None if life is None else now + life
+        new = NewKey(self.label, self.scopes, ip_allowlist=list(networks))
+        if expiry in EXPIRIES:
+            new.life = EXPIRIES[expiry]
+        else:
+            new.expires_at = parse_iso(expiry)
+        return new
 
     @classmethod
     def example(cls) -> Self:
