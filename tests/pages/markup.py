@@ -27,7 +27,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "label": {"for", "class", "dir"},
     "fieldset": set(),
     "legend": {"class", "dir"},
-    "script": {"type", "src"},
+    "script": {"type", "src", "blocking"},
     "main": {"class", "id"},
     "footer": {"class"},
     "article": {"class", "id"},

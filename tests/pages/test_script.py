@@ -20,6 +20,12 @@ pytestmark = needs_chromium
 PATH = "/example/page"
 OpenTab = Callable[..., Tab]
 
+FIRST_PAINT = """() => [
+  performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+  performance.getEntriesByType('resource').find(({name}) => name.endsWith('/ui.js')).responseEnd,
+]"""
+"""When the page was first painted, and when its script had arrived."""
+
 
 @pytest.fixture(scope="module")
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
@@ -214,3 +220,15 @@ def test_a_live_part_whose_reader_was_signed_out_leads_to_the_sign_in(
 
     tab.page.wait_for_url("**/login?next=*")
     tab.forgive_status(404)
+
+
+def test_page_is_first_painted_after_its_script_has_run(server: LocalServer, alice: Actor, open_tab: OpenTab) -> None:
+    tab = open_tab(server, alice, timezone_id="Asia/Tokyo")
+    with tab.holding("**/ui.js"):
+        tab.page.goto(PATH, wait_until="commit")
+        tab.page.locator("main time").first.wait_for(state="attached")
+    tab.page.wait_for_load_state("load")
+
+    tab.wait("performance.getEntriesByName('first-contentful-paint').length")
+    painted, arrived = tab.page.evaluate(FIRST_PAINT)
+    assert painted > arrived

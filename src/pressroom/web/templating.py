@@ -68,11 +68,24 @@ def avatar(address: str, name: str | None, size: int) -> Markup:
     return _AVATAR.format(avatar_source(address, name), size, size)
 
 
+_SCRIPT: Final = Markup('<script type="module" blocking="render" src="{}"></script>')
+
+
+def script(name: str) -> Markup:
+    """Returns the element that loads a module of ours.
+
+    The page is first painted after it has run: it writes times in the reader's zone, and a time of another length could wrap
+    a line and move everything below.
+    """
+    return _SCRIPT.format(static_path(name))
+
+
 _globals: Final = cast("dict[str, object]", _environment.globals)
 _globals["avatar"] = avatar
 _globals["icon"] = icon
 _globals["mark"] = Markup(static_file("icon.svg").body.decode().strip())  # noqa: S704  # a file of ours
 _globals["icon_names"] = ICON_NAMES
+_globals["script"] = script
 _globals["static"] = static_path
 _globals["pressroom_version"] = __version__
 
