@@ -178,7 +178,7 @@ def test_results_under_a_lost_lease_are_not_saved(desk: Desk) -> None:
 
     assert desk.finish(mine) is False
     desk.fail(mine, desk.clock.now())
-    desk.run(desk.db.transact(queue.renew, [mine], token="me", until=desk.clock.now() + 9 * LEASE))
+    desk.run(desk.db.transact(queue.renew, {mine.id: desk.clock.now() + 9 * LEASE}, "me"))
 
     assert desk.claim("third") == []
     assert desk.finish(theirs, "other") is True
@@ -190,7 +190,7 @@ def test_a_renewed_lease_holds_longer(desk: Desk) -> None:
     desk.enqueue("a", "b")
     jobs = desk.claim()
     desk.clock.advance(LEASE - 1)
-    desk.run(desk.db.transact(queue.renew, jobs, token="me", until=desk.clock.now() + LEASE))
+    desk.run(desk.db.transact(queue.renew, {job.id: desk.clock.now() + LEASE for job in jobs}, "me"))
     desk.clock.advance(LEASE - 1)
 
     assert desk.claim("other") == []

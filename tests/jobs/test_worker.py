@@ -333,6 +333,25 @@ def test_to_be_cut_off_by_a_stop_is_no_try(shop: Shop, run: Run) -> None:
     run(story())
 
 
+def test_job_of_a_killed_worker_is_done_when_the_lease_of_its_kind_ends(shop: Shop, run: Run) -> None:
+    prompt = Handler("prompt", shop.work, 1, WAITS, lease=LEASE // 5)
+    usual = Handler("usual", shop.work, 1, WAITS)
+
+    async def story() -> None:
+        for handler in (prompt, usual):
+            await shop.db.transact(queue.enqueue, handler.kind, f"of the {handler.kind} kind")
+            assert len(await shop.db.transact(claim, handler, "killed", 1)) == 1
+        worker = JobWorker(shop.db, shop.clock, shop.log, [usual, prompt])
+        done = list[str]()
+        for wait in (LEASE // 5 - 1, 1, LEASE - LEASE // 5):
+            shop.clock.advance(wait)
+            await worker.settle()
+            done.append(" and ".join(shop.begun))
+        assert done == ["", "of the prompt kind", "of the prompt kind and of the usual kind"]
+
+    run(story())
+
+
 def test_lost_lease_gives_nothing_up(shop: Shop, run: Run) -> None:
     taken: list[Job] = []
 

@@ -8,7 +8,7 @@ Jobs of one kind and account are a queue of their own (`job_queues`), and queues
 the queues that are due and the head of each, so it costs the same whether ten jobs wait or fifty thousand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -212,9 +212,9 @@ async def claim(tx: Tx, kind: str, *, token: str, until: int, limit: int, each: 
     return claimed
 
 
-async def renew(tx: Tx, jobs: Sequence[Job], *, token: str, until: int) -> None:
-    """Renews leases that are still held, until `until` (milliseconds)."""
-    await tx.run_each(RENEW, [{"id": job.id, "token": token, "until": until} for job in jobs])
+async def renew(tx: Tx, ends: Mapping[str, int], token: str) -> None:
+    """Renews leases that are still held. `ends`: the end of each, in milliseconds, by the id of its job."""
+    await tx.run_each(RENEW, [{"id": job_id, "token": token, "until": until} for job_id, until in ends.items()])
 
 
 async def finish(tx: Tx, job: Job, token: str) -> bool:

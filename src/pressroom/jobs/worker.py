@@ -19,7 +19,7 @@ from pressroom.jobs.queue import Job
 from pressroom.logs import Log
 
 LEASE: Final = 15 * SECOND
-"""How long the jobs of a killed worker wait for another one. On SQLite a start gives them back at once."""
+"""How long jobs are leased at a time, if their handler does not say otherwise. On SQLite a start gives back all leases."""
 
 KILLS: Final = 20
 """How often workers may be killed during a job before the job itself is taken to be the cause."""
@@ -65,6 +65,7 @@ class Handler(msgspec.Struct, frozen=True):
     waits: tuple[int, ...]
     gave_up: Callable[[Tx, Job, str], Awaitable[None]] | None = None
     each: int = 1_000_000
+    lease: int = LEASE
 
 
 class JobWorker:
@@ -75,9 +76,11 @@ class JobWorker:
         self._clock = clock
         self._log = log
         self._handlers = handlers
+        self._leases = {handler.kind: handler.lease for handler in handlers}
         self._outages = Outages(clock, log)
+        shortest = min(self._leases.values(), default=LEASE)
         self._loop = LeaseLoop[Job](
-            "jobs", clock, log, db.listen(), lease=LEASE, look=self._look, renew=self._renew_leases
+            "jobs", clock, log, db.listen(), lease=shortest, look=self._look, renew=self._renew_leases
         )
         self._token = self._loop.token
 
@@ -174,8 +177,9 @@ class JobWorker:
         with contextlib.suppress(PressroomError):
             await self._db.transact(queue.give_back, job, self._token, due_at)
 
-    async def _renew_leases(self, jobs: list[Job], token: str, until: int) -> None:
-        await self._db.transact(queue.renew, jobs, token=token, until=until)
+    async def _renew_leases(self, jobs: list[Job], token: str, _shortest_end: int) -> None:
+        now = self._clock.now()
+        await self._db.transact(queue.renew, {job.id: now + self._leases[job.kind] for job in jobs}, token)
 
 
 async def claim(tx: Tx, handler: Handler, token: str, limit: int) -> list[Job]:
@@ -183,7 +187,7 @@ async def claim(tx: Tx, handler: Handler, token: str, limit: int) -> list[Job]:
 
     It may have waited for a connection for longer than a lease.
     """
-    return await queue.claim(tx, handler.kind, token=token, until=tx.now + LEASE, limit=limit, each=handler.each)
+    return await queue.claim(tx, handler.kind, token=token, until=tx.now + handler.lease, limit=limit, each=handler.each)
 
 
 def _record(job: Job, outcome: str) -> None:

@@ -25,6 +25,9 @@ from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler
 
 TOGETHER: Final = 8
+LEASE: Final = 2 * SECOND
+"""Publishing takes milliseconds, and a post whose worker was killed must not be late (docs/drafts.md#scheduled-posts)."""
+
 WAITS: Final = (SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE)
 
 
@@ -38,7 +41,7 @@ def publishing_handler(db: Database, allowance: Allowance) -> Handler:
             # In a transaction of its own: the refusal rolled that of the attempt back, with the end of the job.
             await db.transact(refuse_due, job, token, reason_of(refusal))
 
-    return Handler(PUBLISH_JOB, work, TOGETHER, WAITS, gave_up=give_up)
+    return Handler(PUBLISH_JOB, work, TOGETHER, WAITS, gave_up=give_up, lease=LEASE)
 
 
 async def publish_due(tx: Tx, job: Job, token: str, allowance: Allowance) -> None:
