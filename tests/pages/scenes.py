@@ -54,6 +54,14 @@ DISPATCHES: Final = (
     "Wind north-west 6, gusts 8. The small ferry stays in port.",
 )
 
+DRAFTED: Final = (
+    "Tomorrow: the first ferry of the winter timetable, and who it is for. #harbour",
+    "The man who keeps the light on the island pier retires this spring. We talked with him about forty winters,",
+    "The council has voted: the new breakwater is built.\n\nWhat that means for the sailing club and the moorings.",
+)
+REFUSE = Command("UPDATE drafts SET state = 'refused', refusal = :why, publish_at = NULL WHERE id = :id")
+WHY_REFUSED: Final = "The account is no member of the hub The waterfront."
+
 MOVE = Command("UPDATE webhooks SET url = replace(url, :old, :new)")
 ELSEWHERE: Final = "https://newsroom.example"
 """Where the endpoints seem to be once everything was delivered."""
@@ -156,6 +164,7 @@ class Scenes:
         self._send_links()
         self._guard()
         self._take_copies()
+        self._draft()
         self._administer()
         self._explore()
 
@@ -251,6 +260,20 @@ class Scenes:
         self.full.ask("/api/auth/export", 202)
         self.server.do_jobs()
         self.failing.ask("/api/auth/export", 202)
+
+    def _draft(self) -> None:
+        """Drafts in every state: open, scheduled, refused, and one of a key that waits for approval."""
+        full = self.full
+        later = iso(self.server.clock.now() + DAY)
+        for name, words, more in zip(
+            ("scheduled", "draft", "refused"), DRAFTED, ({"publishAt": later}, {}, {}), strict=True
+        ):
+            full.ids[name] = str(full.ask("/api/drafts", 201, content=words, **more)["id"])
+        self.server.run(
+            self.server.runtime.db.transact(lambda tx: tx.run(REFUSE, id=full.ids["refused"], why=WHY_REFUSED))
+        )
+        with self._bearing(full.key("Tide bot", "drafts:write")) as api:
+            body_of(api.post("/api/drafts", json={"content": DISPATCHES[1], "needsApproval": True}), 201)
 
     def _guard(self) -> None:
         """Two-factor sign-in: one person's is on, another's is begun."""

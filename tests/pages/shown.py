@@ -40,7 +40,10 @@ def _shown() -> Iterator[Shown]:
     for path, *readers in (
         ("/", "nobody", "empty", "full"),
         ("/compose", "full"),
-        ("/drafts", "empty"),
+        ("/compose?draft={draft}", "full"),
+        ("/compose?draft={scheduled}", "full"),
+        ("/compose?draft={refused}", "full"),
+        ("/drafts", "empty", "full"),
         ("/notifications", "empty", "full", "failing"),
         ("/post/{post}", "nobody", "full"),
         ("/post/{poll}", "nobody", "full"),

@@ -187,7 +187,9 @@ async def claim(tx: Tx, handler: Handler, token: str, limit: int) -> list[Job]:
 
     It may have waited for a connection for longer than a lease.
     """
-    return await queue.claim(tx, handler.kind, token=token, until=tx.now + handler.lease, limit=limit, each=handler.each)
+    return await queue.claim(
+        tx, handler.kind, token=token, until=tx.now + handler.lease, limit=limit, each=handler.each
+    )
 
 
 def _record(job: Job, outcome: str) -> None:

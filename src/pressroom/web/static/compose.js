@@ -118,7 +118,7 @@ function row(each, at) {
     button.addEventListener('click', () => move(at, by))
     return button
   }
-  const acts = make('p', { className: 'acts' })
+  const acts = make('p', { className: 'file-acts' })
   if (at) acts.append(act('↑', 'Move up', 'up', -1))
   if (at < chosen.length - 1) acts.append(act('↓', 'Move down', 'down', 1))
   acts.append(act('Remove', 'Remove', 'remove', 0))
