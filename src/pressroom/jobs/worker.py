@@ -19,7 +19,7 @@ from pressroom.jobs.queue import Job
 from pressroom.logs import Log
 
 LEASE: Final = 15 * SECOND
-"""How long jobs are leased at a time, if their handler does not say otherwise. On SQLite a start gives back all leases."""
+"""The length of a lease, if the handler has no other. On SQLite a start gives back all leases."""
 
 KILLS: Final = 20
 """How often workers may be killed during a job before the job itself is taken to be the cause."""

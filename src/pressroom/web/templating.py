@@ -74,8 +74,8 @@ _SCRIPT: Final = Markup('<script type="module" blocking="render" src="{}"></scri
 def script(name: str) -> Markup:
     """Returns the element that loads a module of ours.
 
-    The page is first painted after it has run: it writes times in the reader's zone, and a time of another length could wrap
-    a line and move everything below.
+    The page is first painted after it has run: it writes times in the reader's zone, and a time of another length could
+    wrap a line and move everything below.
     """
     return _SCRIPT.format(static_path(name))
 

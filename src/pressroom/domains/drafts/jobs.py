@@ -26,8 +26,7 @@ from pressroom.jobs.worker import Handler
 
 TOGETHER: Final = 8
 LEASE: Final = 2 * SECOND
-"""Publishing takes milliseconds, and a post whose worker was killed must not be late (docs/drafts.md#scheduled-posts)."""
-
+"""Short: after a kill another worker has to publish within 5 s (docs/drafts.md#scheduled-posts)."""
 WAITS: Final = (SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE)
 
 
