@@ -260,7 +260,7 @@ def test_an_account_has_at_most_twenty_passkeys(mira: Person) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "A", "!!!!", "oA", "pGNmbXQ", "x" * 15_000, encode(b"\x9f" * 5_000)])
-def test_what_no_authenticator_says_is_refused(mira: Person, text: str) -> None:
+def test_invalid_answers_of_authenticators_are_refused(mira: Person, text: str) -> None:
     made = add(mira)
     options, cookie = begin(mira)
     for field in ("clientDataJSON", "authenticatorData", "signature", "userHandle", "credentialId"):

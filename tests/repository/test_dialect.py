@@ -20,31 +20,29 @@ AREAS = {
 }
 BOUNDS: dict[str, dict[str, float]] = {
     "src": {
-        "what": 0.9,
+        "what": 0.5,
         "whoever": 0.05,
-        "that there is": 0.05,
-        "of which": 0.1,
+        "of which": 0.05,
         "one's own": 0.05,
-        "is told": 0.1,
+        "is told": 0.05,
     },
     "tests": {
-        "what": 0.9,
-        "whoever": 0.15,
+        "what": 0.7,
+        "whoever": 0.1,
         "that there is": 0.05,
-        "of which": 0.2,
+        "of which": 0.15,
         "one's own": 0.05,
-        "is told": 0.25,
-        "test name": 0.1,
+        "is told": 0.2,
     },
     "benchmarks": {
         "what": 0.6,
         "of which": 0.2,
     },
     "templates": {
-        "what": 2.65,
+        "what": 2.5,
     },
     "docs": {
-        "what": 6.3,
+        "what": 4.5,
         "is told": 0.25,
     },
 }

@@ -52,7 +52,7 @@ class Outages:
             outage.times += 1
         if reason not in outage.logged and len(outage.logged) < MOST_REASONS:
             outage.logged.add(reason)
-            self._log.warning("jobs wait for what they need; nothing of theirs is lost", kind=kind, error=reason)
+            self._log.warning("jobs wait for an unavailable resource", kind=kind, error=reason)
 
     def ended(self, kind: str) -> None:
         """Notes that a job of the kind had its resources."""

@@ -54,8 +54,7 @@ async def create_draft(tx: Tx, caller: Caller, changes: DraftChanges) -> DraftVi
     Raises Unprocessable when the account has as many as it may have, MissingScope.
     """
     account_id = caller.account.id
-    # Before the count: of two drafts at once, both could otherwise be the hundredth.
-    await queries.lock_drafts(tx, account_id)
+    await queries.lock_drafts(tx, account_id)  # before the count: two at once could both be the hundredth
     bare = Draft(
         id=new_id(tx.now, account_id),
         account_id=account_id,

@@ -1,6 +1,6 @@
 """Every visibility, every reader, every page: a word is shown to readers of its post, and to nobody else.
 
-All posts are PUBLIC at first, so that everybody is told of them and opens them, and are narrowed afterwards.
+All posts are PUBLIC at first, so that everybody is notified of them and opens them, and are narrowed afterwards.
 """
 
 import io
