@@ -357,5 +357,25 @@ def _deliver(target: str, secret: str, envelope: Any) -> str:
         return f"no answer ({error})"
 
 
+@main.command("mcp")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP; each request brings its own key.")
+@click.option("--origin", "origins", multiple=True, metavar="URL", help="A web page's origin that may call it.")
+@click.pass_context
+def mcp_command(context: click.Context, address: str | None, origins: tuple[str, ...]) -> None:
+    """Serve the account to a language model, by the Model Context Protocol: over stdio, or over HTTP at /mcp."""
+    try:
+        from pressroom_client import mcp_server
+    except ImportError:
+        raise click.UsageError("This needs an extra: pip install 'pressroom-client[mcp]'") from None
+    url = _url(context)
+    if address is None:
+        mcp_server.serve_stdio(url, _key(url))
+        return
+    host, _, port = address.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit():
+        raise click.UsageError("--http takes HOST:PORT, such as 127.0.0.1:8765.")
+    mcp_server.serve_http(url, host, int(port), origins)
+
+
 if __name__ == "__main__":
     main(prog_name=SERVICE)
