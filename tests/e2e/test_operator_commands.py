@@ -1,6 +1,7 @@
 """The operator's commands on the installation, beside servers that run: what there is, jobs, endpoints, keys."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from pressroom.db import Command, Tx
 from pressroom.jobs import queue
 from tests.harness.databases import in_database, settings_of
 from tests.harness.owners import Owner, publish, who_am_i
-from tests.harness.process import ServerProcess
+from tests.harness.process import PRESSROOM, ServerProcess
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
 from tests.harness.wire import ask
@@ -139,3 +140,41 @@ def test_revoked_key_is_refused_at_once_and_its_endpoint_gets_an_event(server: S
     assert rows(server, "SELECT event_type FROM deliveries") == [("apikey.revoked",)]
     audited = rows(server, "SELECT kind, actor FROM audit_entries WHERE kind = 'key.revoked'")
     assert audited == [("key.revoked", "operator")]
+
+
+def given(server: ServerProcess, text: str, *command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command with a text on standard input."""
+    return subprocess.run(
+        [*PRESSROOM, *command],
+        cwd=server.folder,
+        env=server.environment,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_leaked_key_is_found_and_revoked_from_a_text(server: ServerProcess) -> None:
+    owner = Owner(server, "leaky")
+    made = owner.new_key("Nightly build").json()
+    secret = made["key"]
+    text = f"svc_live_{'x' * 38}\n+  token = '{secret}'  # oops\n"
+
+    found = given(server, text, "key", "find", "--json")
+    told = given(server, text, "key", "find", "-")
+    unknown = given(server, f"svc_live_{'x' * 38}", "key", "find")
+    both = given(server, text, "key", "revoke", made["id"], "--secret", "-", "--reason", "It leaked")
+    revoked = given(server, text, "key", "revoke", "--secret", "-", "--reason", "It leaked")
+
+    assert found.returncode == 0, found.stderr
+    shown = json.loads(found.stdout)
+    assert (shown["username"], shown["accountId"], shown["key"]["id"]) == ("leaky", owner.id, made["id"])
+    assert "leaky <leaky@example.org>, active" in told.stdout
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert both.returncode == 2
+    assert revoked.returncode == 0, revoked.stderr
+    assert ask(who_am_i(server, secret)).json()["error"] == "API key revoked"
+    assert json.loads(given(server, secret, "key", "find", "--json").stdout)["key"]["revokedBy"] == "admin"
+    assert not [each for each in (found, told, unknown, both, revoked) if secret in each.stdout + each.stderr]

@@ -1,9 +1,14 @@
 """The operator's commands on API keys."""
 
+from typing import Final
+
 import click
 
 from pressroom.cli.console import wide, with_database
 from pressroom.domains.keys.models import EXPIRIES, Scope
+
+MOST_READ: Final = 1_048_576
+"""Characters of standard input that are searched for a key."""
 
 
 @click.group()
@@ -55,15 +60,43 @@ def key_list(username: str, as_json: bool) -> None:
     wide().print(key_commands.table(found))
 
 
+@key.command("find")
+@click.argument("text", default="-", metavar="[KEY]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def key_find(text: str, as_json: bool) -> None:
+    """Show whose key a leaked KEY is. Without it, or with -, standard input is searched for one.
+
+    Other users of the machine can read arguments: give a key that still works on standard input.
+    """
+    import msgspec
+
+    from pressroom.domains.keys import commands as key_commands
+
+    searched = _read() if text == "-" else text
+    found = with_database(lambda db: key_commands.find(db, searched))
+    click.echo(msgspec.json.encode(found) if as_json else key_commands.found_lines(found))
+
+
 @key.command("revoke")
-@click.argument("key_id")
+@click.argument("key_id", required=False)
+@click.option("--secret", type=click.Choice(["-"]), help="Read the key itself from standard input, instead of KEY_ID.")
 @click.option("--reason", required=True, help="Shown to the owner and sent in the event.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def key_revoke(key_id: str, reason: str, as_json: bool) -> None:
+def key_revoke(key_id: str | None, secret: str | None, reason: str, as_json: bool) -> None:
     """Revoke the key KEY_ID, at once and for good."""
     import msgspec
 
     from pressroom.domains.keys import commands as key_commands
 
-    found = with_database(lambda db: key_commands.revoke(db, key_id, reason))
+    if (key_id is None) == (secret is None):
+        raise click.UsageError("Give the KEY_ID, or --secret - and the key on standard input.")
+    if key_id is not None:
+        found = with_database(lambda db: key_commands.revoke(db, key_id, reason))
+    else:
+        searched = _read()
+        found = with_database(lambda db: key_commands.revoke_by_secret(db, searched, reason))
     click.echo(msgspec.json.encode(found) if as_json else key_commands.revoked_line(found))
+
+
+def _read() -> str:
+    return click.get_text_stream("stdin", errors="replace").read(MOST_READ)

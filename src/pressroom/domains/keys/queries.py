@@ -163,6 +163,12 @@ async def find_key(tx: Tx, key_id: str) -> ApiKey | None:
     ...
 
 
+@sql.one(f"SELECT {_KEY} FROM api_keys WHERE secret_hash = :secret_hash")
+async def find_key_by_secret(tx: Tx, secret_hash: str) -> ApiKey | None:
+    """Returns the key whose secret has this hash, whatever its status."""
+    ...
+
+
 # Against a revocation, and not against writes of rows that refer to the key: they lock the account after it.
 @sql.one(f"{_FIND_KEY} FOR NO KEY UPDATE")
 async def lock_key(tx: Tx, key_id: str) -> ApiKey | None:
