@@ -41,25 +41,30 @@ class LongVideos(Attack):
         while True:
             for key in stage.notes["attackers"]:
                 for data in files:
-                    await _upload(stage, http, key, data)
+                    await upload(stage, http, key, data)
             await asyncio.sleep(PAUSE)
 
     @asynccontextmanager
     async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
-        data = Path(stage.notes["folder"], "short").read_bytes()
-        playing: list[asyncio.Task[None]] = []
+        yield playing(stage, http)
 
-        async def play() -> None:
-            # One clip at a time; an upload that comes while it is processed waits for it too.
-            if not playing or playing[0].done():
-                playing[:] = [asyncio.create_task(_until_it_plays(stage, http, data))]
-            await asyncio.shield(playing[0])
 
-        yield usual(stage, http) | {"a short clip until it plays": play}
+def playing(stage: Stage, http: ClientSession) -> dict[str, Measure]:
+    """The usual requests, and a short clip by the key `stranger` until it plays."""
+    data = Path(stage.notes["folder"], "short").read_bytes()
+    under_way: list[asyncio.Task[None]] = []
+
+    async def play() -> None:
+        # One clip at a time; an upload that comes while it is processed waits for it too.
+        if not under_way or under_way[0].done():
+            under_way[:] = [asyncio.create_task(_until_it_plays(stage, http, data))]
+        await asyncio.shield(under_way[0])
+
+    return usual(stage, http) | {"a short clip until it plays": play}
 
 
 async def _until_it_plays(stage: Stage, http: ClientSession, data: bytes) -> None:
-    url = await _upload(stage, http, stage.notes["stranger"], data)
+    url = await upload(stage, http, stage.notes["stranger"], data)
     while True:
         async with http.get(url) as answer:
             if answer.status == 200:
@@ -67,7 +72,7 @@ async def _until_it_plays(stage: Stage, http: ClientSession, data: bytes) -> Non
         await asyncio.sleep(0.1)
 
 
-async def _upload(stage: Stage, http: ClientSession, key: dict[str, str], data: bytes) -> str:
+async def upload(stage: Stage, http: ClientSession, key: dict[str, str], data: bytes) -> str:
     """Publishes a post with a video; the video's address."""
     form = FormData()
     form.add_field("media", data, filename="a.mp4", content_type="video/mp4")

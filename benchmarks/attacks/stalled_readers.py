@@ -21,7 +21,7 @@ HOLDING: Final = 20.0
 
 SIDE: Final = 2_048
 PROCESSING: Final = 600
-"""How often, at most, it is looked whether the picture is there."""
+"""How often, at most, it is looked whether a file is there."""
 
 
 class StalledReaders(Attack):
@@ -32,18 +32,7 @@ class StalledReaders(Attack):
 
     async def prepare(self, stage: Stage, http: ClientSession) -> None:
         session = await sign_up(http, stage, "painter")
-        form = FormData()
-        form.add_field("media", _noise(), filename="noise.png", content_type="image/png")
-        async with http.post(stage.url("/api/posts/upload"), data=form, headers=session) as answer:
-            answer.raise_for_status()
-            post = await answer.json()
-        stage.notes["picture"] = path = urlsplit(str(post["media"][0]["url"])).path
-        for _ in range(PROCESSING):
-            async with http.get(stage.url(path)) as answer:
-                if answer.status == 200:
-                    return
-            await asyncio.sleep(0.1)
-        raise RuntimeError("the picture was not processed")
+        stage.notes["picture"] = await upload_picture(stage, http, session)
 
     async def run(self, stage: Stage, http: ClientSession) -> None:
         async with asyncio.TaskGroup() as group:
@@ -53,6 +42,28 @@ class StalledReaders(Attack):
     @asynccontextmanager
     async def strangers(self, stage: Stage, http: ClientSession) -> AsyncGenerator[dict[str, Measure]]:
         yield usual(stage, http) | {"the same picture, whole": lambda: get(http, stage.url(stage.notes["picture"]))}
+
+
+async def upload_picture(stage: Stage, http: ClientSession, session: dict[str, str]) -> str:
+    """Publishes a large picture and waits until it is served; its path."""
+    form = FormData()
+    form.add_field("media", _noise(), filename="noise.png", content_type="image/png")
+    async with http.post(stage.url("/api/posts/upload"), data=form, headers=session) as answer:
+        answer.raise_for_status()
+        post = await answer.json()
+    path = urlsplit(str(post["media"][0]["url"])).path
+    await until_served(stage, http, path, session)
+    return path
+
+
+async def until_served(stage: Stage, http: ClientSession, path: str, session: dict[str, str]) -> None:
+    """Waits until a job has made what stands at a path."""
+    for _ in range(PROCESSING):
+        async with http.get(stage.url(path), headers=session) as answer:
+            if answer.status == 200:
+                return
+        await asyncio.sleep(0.1)
+    raise RuntimeError(f"{path} was not made")
 
 
 async def _stall(stage: Stage, client: str) -> None:

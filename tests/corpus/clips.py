@@ -121,6 +121,20 @@ def tone(seconds: float) -> Iterator[av.AudioFrame]:
         yield frame
 
 
+def many_tracks(path: Path) -> None:
+    """Twenty seconds with 24 tracks of sound; a file may have 32 tracks in all."""
+    recipe = Recipe(seconds=20.0)
+    with av.open(str(path), "w", format="mp4") as output:
+        video, sounds = _video(output, recipe), [_audio(output, "aac") for _ in range(24)]
+        for frame in pictures(recipe):
+            output.mux(video.encode(frame))
+        output.mux(video.encode(None))
+        for sound in sounds:
+            for part in tone(recipe.seconds):
+                output.mux(sound.encode(part))
+            output.mux(sound.encode(None))
+
+
 def one_frame(path: Path) -> None:
     write(path, Recipe(audio=None, seconds=0.04))
 
