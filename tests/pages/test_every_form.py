@@ -92,6 +92,7 @@ class Stage:
         draft = self.owner.web.post("/api/drafts", json={"content": "Not yet"})
         self.things["drafts"] = body_of(draft, 201)["id"]
         self.ids["notificationId"] = self._notification()
+        self.ids["name"] = "about"
         self.ids["sessionId"] = body_of(self.owner.web.get("/api/auth/sessions"))["sessions"][0]["id"]
         reported = {"type": "account", "id": self.stranger.account.id, "reason": "Look at it."}
         body_of(self.owner.web.post("/api/reports", json=reported), 202)

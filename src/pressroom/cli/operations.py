@@ -119,17 +119,46 @@ def migrate_command() -> None:
 
 
 @click.command("backup")
-@click.option("--to", required=True, type=click.Path(path_type=Path), help="A folder that is empty or not there yet.")
-def backup_command(to: Path) -> None:
-    """Copy the database and media of an installation on SQLite, also while it serves."""
+@click.option("--to", type=click.Path(path_type=Path), help="A folder that is empty or not there yet, for one backup.")
+@click.option("--into", type=click.Path(path_type=Path), help="A folder of backups: each shares its media with others.")
+@click.option("--keep", metavar="RULES", help="With --into: daily=7,weekly=4,monthly=12 or some of these; others go.")
+@click.option("--verify", type=click.Path(path_type=Path), help="A backup to compare with its manifest.")
+def backup_command(to: Path | None, into: Path | None, keep: str | None, verify: Path | None) -> None:
+    """Copy the database and media of an installation on SQLite, also while it serves; or verify a backup."""
     from pressroom.operations.backup import back_up
+    from pressroom.operations.kept_backups import back_up_into, parse_keep
 
-    manifest = run(back_up(own_settings(), to))
+    if [to, into, verify].count(None) != 2 or (keep is not None and into is None):
+        raise click.UsageError("Give one of --to, --into and --verify; --keep goes with --into.")
+    removed: list[str] = []
+    if verify is not None:
+        _verify(verify)
+        return
+    if into is not None:
+        made = run(back_up_into(own_settings(), into, {} if keep is None else parse_keep(keep)))
+        manifest, to, removed = made.manifest, made.folder, made.removed
+    else:
+        manifest = run(back_up(own_settings(), to or Path()))
     for key in manifest.missing:
         errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
     for name in manifest.skipped:
         errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a regular file and was skipped')}")
     click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
+    for name in removed:
+        click.echo(f"Removed {name}.")
+
+
+def _verify(backup: Path) -> None:
+    """Compares a backup with its manifest. Raises SettingError when it is damaged."""
+    from pressroom.errors import SettingError
+    from pressroom.operations.manifests import find_damaged, read_manifest
+
+    manifest = read_manifest(backup)
+    damaged = list(find_damaged(backup, manifest))
+    if damaged:
+        more = f" and {len(damaged) - 1:,} more" if damaged[1:] else ""
+        raise SettingError(f"The backup is damaged: {damaged[0]}{more} is missing or is not what the manifest says.")
+    click.echo(f"All {len(manifest.files):,} files of {backup} are as of {manifest.created_at}.")
 
 
 @click.command("restore")

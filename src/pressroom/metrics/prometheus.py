@@ -31,6 +31,7 @@ RESERVED: Final = {
 LEVELS: Final = {
     "pressroom_disk_free_bytes": "Bytes that are free on the disk of the data folder.",
     "pressroom_disk_bytes": "Bytes of the disk of the data folder.",
+    "pressroom_last_backup_timestamp_seconds": "Time of the last backup by `pressroom backup`.",
     "pressroom_redis_up": "1 while Redis counts the rate limits, 0 while it is away.",
     "pressroom_replica_lag_seconds": "Age of the latest transaction that the replica has replayed.",
 }

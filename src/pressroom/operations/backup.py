@@ -5,16 +5,13 @@ DIR/blobs/ab/cd/…     all files of the media store
 DIR/manifest.json     written last: a folder without it is no backup
 """
 
-import errno
-import hashlib
+import contextlib
 import os
-import stat
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Final
 
 import apsw
-import msgspec
 
 from pressroom import __version__
 from pressroom.blobs.disk import blob_file, blob_files
@@ -24,62 +21,45 @@ from pressroom.db.migrate import applied_version
 from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.media.actions import list_stored_keys
 from pressroom.errors import SettingError
-from pressroom.folders import make_folder, sync_folder
+from pressroom.folders import make_folder
+from pressroom.operations.manifests import (
+    BLOBS,
+    DATABASE,
+    FORMAT,
+    FileEntry,
+    Manifest,
+    NotAFile,
+    copy_file,
+    entry_of,
+    write_manifest,
+)
 from pressroom.server.database import check_exists
+from pressroom.server.last_backup import record_backup
 from pressroom.settings import Settings
-
-MANIFEST: Final = "manifest.json"
-DATABASE: Final = "pressroom.db"
-BLOBS: Final = "blobs"
-FORMAT: Final = 1
 
 SNAPSHOTS: Final = 10
 """How often the database is copied at most, until the backup holds all files that the copy refers to."""
-
-PIECE: Final = 1024 * 1024
-
-_NO_FILE: Final = (errno.ELOOP, errno.ENXIO, errno.ENODEV)
-"""Errors of opening a link, a socket, or a device without hardware."""
 
 ON_POSTGRES: Final = (
     "This command is for SQLite. On PostgreSQL use pg_dump and pg_restore; docs/backup.md#postgresql shows how."
 )
 
 
-class FileEntry(msgspec.Struct):
-    """A file of a backup: its size in bytes and its SHA-256 in hexadecimal."""
+async def back_up(settings: Settings, to: Path, earlier: tuple[Path, Manifest] | None = None) -> Manifest:
+    """Copies database and media to a folder.
 
-    size: int
-    sha256: str
+    Args:
+        settings: Those of the installation.
+        to: The folder, which must be missing or empty.
+        earlier: An earlier backup and its manifest: media that it holds are linked instead of copied.
 
-
-class Manifest(msgspec.Struct, rename="camel"):
-    """The contents of a backup.
-
-    `missing` lists blobs that the database refers to and the store lacks. `skipped` lists entries of the store that are
-    not regular files: pipes, sockets, devices, links, folders.
+    Returns the manifest. Raises SettingError.
     """
-
-    format: int
-    version: str
-    schema: int
-    created_at: str
-    files: dict[str, FileEntry]
-    missing: list[str]
-    skipped: list[str] = []
-
-
-class NotAFile(OSError):
-    """The path is not a regular file."""
-
-
-async def back_up(settings: Settings, to: Path) -> Manifest:
-    """Copies database and media to the folder `to`, which must be missing or empty. Raises SettingError."""
     database = _source(settings)
     blobs = Path(settings.blobs_url.removeprefix("file://"))
     try:
         _claim_folder(to, settings.data_dir, blobs)
-        files: dict[str, FileEntry] = {}
+        files = _link_blobs(blobs, to, *earlier) if earlier else dict[str, FileEntry]()
         # Most of the media first, while the database moves on: the snapshots below then have little left to copy.
         skipped = _copy_blobs(blobs, to, files)
         schema, missing = 0, list[str]()
@@ -92,52 +72,15 @@ async def back_up(settings: Settings, to: Path) -> Manifest:
             if missing == before:
                 break  # nothing is missing, or only files that the store has lost
         _set_journal(to / DATABASE)
-        files[DATABASE] = _entry(to / DATABASE)
+        files[DATABASE] = entry_of(to / DATABASE)
         manifest = Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing, sorted(skipped))
-        _write_manifest(to, manifest)
+        write_manifest(to, manifest)
+        record_backup(settings, manifest.created_at, to)
     except OSError as error:
         raise SettingError(f"The backup could not be written: {error.filename or to}: {error.strerror}.") from None
     except apsw.Error as error:
         raise SettingError(f"The database {database} could not be copied: {error}.") from None
     return manifest
-
-
-def copy_file(source: Path, target: Path) -> FileEntry:
-    """Copies a file durably and returns its entry. Raises OSError, or NotAFile, because opening others could hang."""
-    digest, size = hashlib.sha256(), 0
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with open(source, "rb", opener=_regular) as reading, open(target, "xb", opener=_private) as writing:
-        while piece := reading.read(PIECE):
-            digest.update(piece)
-            size += len(piece)
-            writing.write(piece)
-        writing.flush()
-        os.fsync(writing.fileno())
-    return FileEntry(size, digest.hexdigest())
-
-
-def sync_tree(folder: Path) -> None:
-    """Makes the names of all files below `folder` durable."""
-    for place, _, _ in os.walk(folder):
-        sync_folder(Path(place))
-
-
-def _regular(path: str, flags: int) -> int:
-    """Opens a regular file without blocking; checks the open descriptor, since the path may change meanwhile."""
-    try:
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        if error.errno in _NO_FILE:
-            raise NotAFile(error.errno, "This is no file", path) from None
-        raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise NotAFile(errno.EINVAL, "This is no file", path)
-    return descriptor
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _source(settings: Settings) -> Path:
@@ -173,6 +116,21 @@ def _copy_database(source: Path, target: Path) -> None:
     finally:
         writing.close()
         reading.close()
+
+
+def _link_blobs(blobs: Path, to: Path, earlier: Path, manifest: Manifest) -> dict[str, FileEntry]:
+    """Links the blobs that an earlier backup holds too, as far as its disk can, and returns their entries."""
+    files: dict[str, FileEntry] = {}
+    for file in blob_files(blobs):
+        name = f"{BLOBS}/{file.relative_to(blobs).as_posix()}"
+        entry = manifest.files.get(name)
+        # A file that lost or gained bytes is copied again; that the others still have their checksum, `--verify` tells.
+        with contextlib.suppress(OSError):
+            if entry is not None and (earlier / name).stat().st_size == entry.size == file.stat().st_size:
+                (to / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.link(earlier / name, to / name, follow_symlinks=False)
+                files[name] = entry
+    return files
 
 
 def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> set[str]:
@@ -224,27 +182,11 @@ def _name(key: str) -> str:
 
 
 def _set_journal(database: Path) -> None:
-    """Turns write-ahead logging off, so that the copy is one file."""
+    """Turns write-ahead logging off, so that the copy is one file, and makes it durable."""
     connection = apsw.Connection(str(database))
     try:
         connection.pragma("journal_mode", "DELETE")  # pyright: ignore[reportUnknownMemberType]  # untyped answer
     finally:
         connection.close()
-
-
-def _entry(file: Path) -> FileEntry:
-    with file.open("rb") as reading:
-        os.fsync(reading.fileno())
-        return FileEntry(file.stat().st_size, hashlib.file_digest(reading, "sha256").hexdigest())
-
-
-def _write_manifest(to: Path, manifest: Manifest) -> None:
-    sync_tree(to)
-    partial = to / f"{MANIFEST}.partial"
-    with open(partial, "xb", opener=_private) as writing:
-        writing.write(msgspec.json.format(msgspec.json.encode(manifest)))
-        writing.flush()
-        os.fsync(writing.fileno())
-    # Last: a folder without a manifest is no backup, so one that was cut off is never restored.
-    partial.rename(to / MANIFEST)
-    sync_tree(to)
+    with database.open("rb") as copy:
+        os.fsync(copy.fileno())

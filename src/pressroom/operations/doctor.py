@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
-from pressroom.clock import DAY, SECOND, SystemClock, iso
+from pressroom.clock import DAY, SECOND, SystemClock, iso, parse_iso
 from pressroom.db import Database, Query
 from pressroom.db.migrate import applied_version, check_migrated, newest_schema, touch
 from pressroom.db.postgres.partitions import MOST_BYTES, WEEK, list_reaches
@@ -32,6 +32,7 @@ from pressroom.operations.transfer.marks import check_target
 from pressroom.outbound import policy_of
 from pressroom.server.clock_watch import SKEW
 from pressroom.server.database import check_exists, check_files, open_database, open_directly
+from pressroom.server.last_backup import LastBackup, find_last_backup
 from pressroom.server.serve import check_port_is_free
 from pressroom.settings import Settings
 
@@ -40,6 +41,9 @@ ANSWER_SECONDS: Final = 2.0
 
 ANSWER_BYTES: Final = 4_096
 """Bytes of an answer that are read."""
+
+MOST_DAYS: Final = 8
+"""Days after which the last backup is reported as old: a weekly one is not."""
 
 LITTLE_SPACE: Final = 256 * 1024 * 1024
 MAKE_PARTITIONS: Final = "Run pressroom migrate; the log of the clean-up says why no server made them."
@@ -131,6 +135,8 @@ async def examine(settings: Settings) -> list[Finding]:
             if db.engine == "postgres":
                 findings.append(await _attempt("partitions", lambda: _partitions(db)))
             findings.append(await _attempt("media store", lambda: _media_store(db, settings)))
+            if (backup := find_last_backup(settings)) is not None:
+                findings.append(_backup(backup))
     finally:
         await db.close()
     return findings
@@ -339,6 +345,15 @@ async def _media_store(db: Database, settings: Settings) -> Finding:
         return Finding("media store", good=False, message=message)
     finally:
         await blobs.close()
+
+
+def _backup(last: LastBackup) -> Finding:
+    """Checks the age of the last backup, where `pressroom backup` has made one."""
+    days = max(0, SystemClock().now() - parse_iso(last.created_at)) / DAY
+    says = f"The last one is of {last.created_at}, in {last.folder}."
+    if days <= MOST_DAYS:
+        return Finding("backup", good=True, says=says)
+    return Finding("backup", good=False, says=f"{says} That is {days:.0f} days ago: look at what makes them.")
 
 
 async def _clock(db: Database) -> Finding:

@@ -5,15 +5,13 @@ exists no server starts, so an interrupted restore is never served; run it again
 """
 
 import shutil
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from pressroom.db.migrate import newest_schema
 from pressroom.errors import SettingError
 from pressroom.folders import sync_folder
-from pressroom.operations.backup import BLOBS, DATABASE, FORMAT, MANIFEST, ON_POSTGRES, Manifest, copy_file, sync_tree
+from pressroom.operations.backup import ON_POSTGRES
+from pressroom.operations.manifests import BLOBS, DATABASE, Manifest, copy_file, read_manifest, sync_tree
 from pressroom.server.sole_counter import alone_on_file
 from pressroom.settings import RESTORING, Settings
 
@@ -27,7 +25,7 @@ def restore(settings: Settings, source: Path) -> Manifest:
     SettingError.
     """
     folder = _target(settings)
-    manifest = _read_manifest(source)
+    manifest = read_manifest(source)
     with alone_on_file(settings):
         try:
             _clear(folder)
@@ -49,32 +47,6 @@ def _target(settings: Settings) -> Path:
             " restore, and move the files then."
         )
     return folder
-
-
-def _read_manifest(source: Path) -> Manifest:
-    file = source / MANIFEST
-    try:
-        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
-    except FileNotFoundError:
-        raise SettingError(f"{source} is no backup, or one that was cut off: it has no {MANIFEST}.") from None
-    except (OSError, msgspec.MsgspecError):
-        raise SettingError(f"{file} is damaged.") from None
-    if manifest.format != FORMAT:
-        raise SettingError(f"{file} is of a format that this version does not know ({manifest.format}).")
-    if manifest.schema > (known := newest_schema()):
-        raise SettingError(
-            f"The backup's schema is {manifest.schema}, newer than this version knows ({known}): upgrade Pressroom."
-        )
-    for name in (DATABASE, *manifest.files):
-        if name not in manifest.files or not _is_ours(name):
-            raise SettingError(f"{file} is damaged: {name!r}.")
-    return manifest
-
-
-def _is_ours(name: str) -> bool:
-    path = PurePosixPath(name)
-    below = path.parts[:1] == (BLOBS,) and ".." not in path.parts and not path.is_absolute()
-    return name == DATABASE or (below and len(path.parts) > 1)
 
 
 def _clear(folder: Path) -> None:

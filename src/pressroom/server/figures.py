@@ -4,12 +4,13 @@ import asyncio
 import shutil
 
 from pressroom import metrics
-from pressroom.clock import SECOND
+from pressroom.clock import SECOND, parse_iso
 from pressroom.db import DatabaseAway, Tx
 from pressroom.db.postgres.partitions import list_reaches
 from pressroom.domains.webhooks.queries import leases
 from pressroom.errors import Unavailable
 from pressroom.jobs import overview
+from pressroom.server.last_backup import find_last_backup
 from pressroom.server.runtime import Runtime
 
 LOOK_SECONDS = 15.0
@@ -36,6 +37,8 @@ async def _look_around(runtime: Runtime, recorder: metrics.Recorder) -> None:
     disk = await asyncio.to_thread(shutil.disk_usage, runtime.settings.data_dir)
     recorder.level("pressroom_disk_free_bytes", disk.free)
     recorder.level("pressroom_disk_bytes", disk.total)
+    if (backup := find_last_backup(runtime.settings)) is not None:
+        recorder.level("pressroom_last_backup_timestamp_seconds", parse_iso(backup.created_at) / SECOND)
     if runtime.settings.redis_url is not None:
         try:
             notice = await runtime.limiter.ping()

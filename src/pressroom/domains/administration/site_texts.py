@@ -80,7 +80,7 @@ def text_shape(text: SiteText) -> SiteTextOut:
     response_example=SiteTextList([SiteTextOut.example()]),
 )
 async def list_texts(request: Request[Caller]) -> Response:
-    """What visitors read on /about, /terms and /privacy, and the rules on /about, at sign-up and in reports."""
+    """The texts of /about, /terms and /privacy, and the rules, which /about, sign-up and reports show."""
     return json_response(SiteTextList(await _read_all(request)))
 
 
@@ -118,7 +118,7 @@ async def publish_by_form(request: Request[Caller], body: PublishText) -> Respon
 
 @routes.get("/about", Visitor(), summary="About this server")
 async def show_about(request: Request[Caller]) -> Response:
-    """What this server is for, and its rules."""
+    """The purpose of this server, and its rules."""
     return await _show(request, TextName.ABOUT, TextName.RULES)
 
 
