@@ -92,6 +92,10 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
             {"usernames[1]": "type", "usernames[2]": "duplicate"},
         ),
     },
+    "publish_text": {
+        "nothing": ({}, {"text": "required"}),
+        "an empty text": ({"text": ""}, {}),
+    },
     "set_filters": {
         "nothing": ({}, {"filters": "required"}),
         "none": ({"filters": []}, {}),

@@ -73,6 +73,8 @@ PASSKEY_ROUTES = [route for route in ROUTES if "{passkeyId}" in route.path]
 CASE_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/reports/{id}")]
 BLOCK_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/blocks/{id}")]
 EXCLUSION_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/explore/{id}")]
+TEXT_ROUTES = [route for route in ROUTES if route.path == "/api/admin/texts/{name}"]
+OF_ADMINS = {"report": CASE_ROUTES, "block": BLOCK_ROUTES, "exclusion": EXCLUSION_ROUTES, "text": TEXT_ROUTES}
 NAME_ROUTES = [route for route in ROUTES if "{username}" in route.path and route not in OWNED_ROUTES]
 
 
@@ -284,6 +286,7 @@ def test_no_route_is_forgotten() -> None:
             CASE_ROUTES,
             BLOCK_ROUTES,
             EXCLUSION_ROUTES,
+            TEXT_ROUTES,
             OWNED_ROUTES,
         )
         for route in group
@@ -401,9 +404,11 @@ def test_somebody_else_s_session_is_one_that_never_was(world: World, route: Rout
         assert [answer.json() for answer in world.answers(route, other)] == [NO_SESSION]
 
 
-@pytest.mark.parametrize("route", [*CASE_ROUTES, *BLOCK_ROUTES, *EXCLUSION_ROUTES], ids=lambda route: route.name)
-def test_unknown_report_block_or_exclusion_is_404(world: World, route: Route[Caller]) -> None:
-    what = "report" if route in CASE_ROUTES else "block" if route in BLOCK_ROUTES else "exclusion"
+@pytest.mark.parametrize(
+    "route", [route for group in OF_ADMINS.values() for route in group], ids=lambda route: route.name
+)
+def test_unknown_report_block_exclusion_or_text_is_404(world: World, route: Route[Caller]) -> None:
+    (what,) = (what for what, group in OF_ADMINS.items() if route in group)
     for other in (world.unseen["absent"], world.alice.account.id):
         answers = [answer.json() for answer in world.answers(route, other)]
         assert answers == [{"error": "Not found", "message": f"There is no such {what}."}]

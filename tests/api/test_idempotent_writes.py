@@ -23,7 +23,7 @@ ELSEWHERE = {
     *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
     *("revoke_key_of", "disable_webhook_of"),
     *("make_invitation", "revoke_invitation", "decide_report", "create_block", "delete_block"),
-    *("exclude_from_explore", "include_in_explore"),
+    *("exclude_from_explore", "include_in_explore", "publish_text"),
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
     *("end_session", "end_other_sessions", "add_passkey", "remove_passkey", "confirm_with_passkey"),

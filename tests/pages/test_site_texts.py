@@ -86,6 +86,17 @@ def test_empty_text_withdraws_it(server: LocalServer, admin: Actor) -> None:
     assert list(listed) == NAMES
 
 
+def test_replay_publishes_once(admin: Actor) -> None:
+    once = {"Idempotency-Key": "rules-of-monday"}
+    first = admin.web.put("/api/admin/texts/rules", json={"text": "1. Name your sources."}, headers=once)
+    put(admin, "rules", "")
+    again = admin.web.put("/api/admin/texts/rules", json={"text": "1. Name your sources."}, headers=once)
+
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.json() == first.json()
+    assert body_of(admin.web.get("/api/admin/texts"))["texts"][1]["text"] == ""
+
+
 def test_unknown_text_is_404(admin: Actor) -> None:
     assert refusal(admin.web.put("/api/admin/texts/imprint", json={"text": "x"})) == (404, "Not found")
     assert admin.web.get("/admin/texts/imprint").status_code == 404

@@ -352,8 +352,8 @@ def _backup(last: LastBackup) -> Finding:
     days = max(0, SystemClock().now() - parse_iso(last.created_at)) / DAY
     says = f"The last one is of {last.created_at}, in {last.folder}."
     if days <= MOST_DAYS:
-        return Finding("backup", good=True, says=says)
-    return Finding("backup", good=False, says=f"{says} That is {days:.0f} days ago: look at what makes them.")
+        return Finding("backup", good=True, message=says)
+    return Finding("backup", good=False, message=f"{says} That is {days:.0f} days ago: look at what makes them.")
 
 
 async def _clock(db: Database) -> Finding:

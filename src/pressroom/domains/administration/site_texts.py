@@ -29,7 +29,7 @@ routes: Final = Routes[Caller](TAG)
 ALL: Final = "/api/admin/texts"
 PAGE: Final = "/admin/texts"
 
-_NO_TEXT: Final = NotFound("There is no such text: about, rules, terms or privacy.")
+_NO_TEXT: Final = NotFound("There is no such text.")
 
 
 class PublishText(Body):
