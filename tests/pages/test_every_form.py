@@ -93,6 +93,7 @@ class Stage:
         self.things["drafts"] = body_of(draft, 201)["id"]
         self.ids["notificationId"] = self._notification()
         self.ids["name"] = "about"
+        body_of(self.owner.web.put("/api/admin/texts/about", json={"text": ""}))
         self.ids["sessionId"] = body_of(self.owner.web.get("/api/auth/sessions"))["sessions"][0]["id"]
         reported = {"type": "account", "id": self.stranger.account.id, "reason": "Look at it."}
         body_of(self.owner.web.post("/api/reports", json=reported), 202)
