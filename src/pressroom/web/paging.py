@@ -9,7 +9,7 @@ import msgspec
 from pressroom.db import Tx
 from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
-from pressroom.web.query import parse_query
+from pressroom.web.query import parse_query, whole_number
 from pressroom.web.request import Request
 
 T = TypeVar("T")
@@ -41,13 +41,11 @@ def read_page(query: str) -> Page:
     """Returns the page that a query string asks for. Raises Invalid with everything that is wrong."""
     given = parse_query(query)
     field_errors: list[FieldError] = []
-    limit, cursor = given.get("limit", "20"), given.get("cursor")
-    if not re.fullmatch(r"[0-9]{1,3}", limit) or not 1 <= int(limit) <= 100:
-        field_errors.append(FieldError("limit", Code.OUT_OF_RANGE, "Must be a whole number from 1 to 100."))
+    limit, cursor = whole_number(given, "limit", 20, 1, 100, field_errors), given.get("cursor")
     field_errors += cursor_field_errors(cursor)
     if field_errors:
         raise Invalid(field_errors)
-    return Page(int(limit), cursor)
+    return Page(limit, cursor)
 
 
 def cursor_field_errors(cursor: str | None) -> list[FieldError]:

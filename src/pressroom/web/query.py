@@ -1,5 +1,6 @@
 """Query strings: parsed once, within bounds (docs/errors.md#query-strings)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -32,6 +33,20 @@ def parse_query(query: str) -> Mapping[str, str]:
 def parse_filled(query: str) -> dict[str, str]:
     """Returns the parameters of a query string that are not empty: a form sends every field."""
     return {name: text for name, text in parse_query(query).items() if text}
+
+
+def whole_number(
+    given: Mapping[str, str], name: str, default: int, least: int, most: int, field_errors: list[FieldError]
+) -> int:
+    """Returns a parameter of at most three digits as a number, or `default` where it is absent or wrong.
+
+    Adds an error when it is no whole number from `least` to `most`.
+    """
+    text = given.get(name, str(default))
+    if re.fullmatch(r"[0-9]{1,3}", text) and least <= int(text) <= most:
+        return int(text)
+    field_errors.append(FieldError(name, Code.OUT_OF_RANGE, f"Must be a whole number from {least} to {most}."))
+    return default
 
 
 def check_known(query: str, known: Sequence[str]) -> None:

@@ -8,7 +8,6 @@ import msgspec
 from pressroom.clock import DAY
 from pressroom.db import Tx
 from pressroom.db.params import batches
-from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import get_record
 from pressroom.domains.accounts.models import AccountRecord, folded
 from pressroom.domains.accounts.queries import status
@@ -99,7 +98,7 @@ async def verify_account(
 
     Returns the account's record. None leaves it as it is. Raises NotFound.
     """
-    record = await _lock(tx, username)
+    record = await moderation.lock_record(tx, username)
     badge = record.verified if verified is None else verified
     confirmed = record.email_verified if email_verified is None else email_verified
     await status.set_verified(tx, record.id, verified=badge, email_verified=confirmed)
@@ -111,7 +110,7 @@ async def verify_account(
 async def suspend_account(tx: Tx, source: Source, username: str, reason: str) -> AccountRecord:
     """Suspends an account and returns its record. Raises NotFound, Conflict when it is suspended, Unprocessable for an
     admin's."""
-    record = await _lock(tx, username)
+    record = await moderation.lock_record(tx, username)
     check_not_admin(record.username, is_admin=record.is_admin)
     check_suspended(record, is_suspended=False)
     return await moderation.suspend_account(tx, username, reason, source)
@@ -119,7 +118,7 @@ async def suspend_account(tx: Tx, source: Source, username: str, reason: str) ->
 
 async def restore_account(tx: Tx, source: Source, username: str, reason: str) -> AccountRecord:
     """Ends a suspension and returns the account's record. Raises NotFound, Conflict when it is not suspended."""
-    check_suspended(await _lock(tx, username), is_suspended=True)
+    check_suspended(await moderation.lock_record(tx, username), is_suspended=True)
     return await moderation.restore_account(tx, username, reason, source)
 
 
@@ -128,7 +127,7 @@ async def delete_account(tx: Tx, source: Source, username: str, typed: str, reas
 
     Raises NotFound, Unprocessable for an admin's account and for another name.
     """
-    record = await _lock(tx, username)
+    record = await moderation.lock_record(tx, username)
     check_not_admin(record.username, is_admin=record.is_admin)
     if folded(typed.strip().removeprefix("@")) != folded(record.username):
         raise Unprocessable([FieldError("username", Code.INVALID_CHOICE, "That is not the name of this account.")])
@@ -192,10 +191,3 @@ async def _names(tx: Tx, account_ids: Iterable[str]) -> dict[str, str]:
     for batch in batches(sorted(account_ids)):
         names |= await status.names_of(tx, batch)
     return names
-
-
-async def _lock(tx: Tx, username: str) -> AccountRecord:
-    """Locks the account against all other writes in its name, and returns its record. Raises NotFound."""
-    record = await get_record(tx, username)
-    await accounts.lock_wholly(tx, record.id)
-    return await get_record(tx, username)

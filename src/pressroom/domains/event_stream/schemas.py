@@ -1,6 +1,5 @@
 """Wire shapes of events by pull, and the query that asks for them."""
 
-import re
 from typing import Annotated, Final, Self
 
 import msgspec
@@ -9,7 +8,7 @@ from msgspec import Meta
 from pressroom.domains.event_stream.cursors import Cursor, parse_cursor
 from pressroom.domains.events.models import EventType
 from pressroom.errors import Code, FieldError, Invalid
-from pressroom.web.query import parse_query
+from pressroom.web.query import parse_query, whole_number
 from pressroom.web.wire import Time
 
 MOST: Final = 100
@@ -71,8 +70,8 @@ class Reading(msgspec.Struct):
 def read_reading(query: str) -> Reading:
     """Returns the parameters in a query string. Raises Invalid with every fault."""
     given, field_errors = parse_query(query), list[FieldError]()
-    wait = _number(given.get("wait", "0"), "wait", 0, LONGEST_WAIT, field_errors)
-    limit = _number(given.get("limit", str(MOST)), "limit", 1, MOST, field_errors)
+    wait = whole_number(given, "wait", 0, 0, LONGEST_WAIT, field_errors)
+    limit = whole_number(given, "limit", MOST, 1, MOST, field_errors)
     after = None
     try:
         after = parse_cursor(given["after"], "after") if "after" in given else None
@@ -81,10 +80,3 @@ def read_reading(query: str) -> Reading:
     if field_errors:
         raise Invalid(field_errors)
     return Reading(after, wait, limit)
-
-
-def _number(text: str, name: str, least: int, most: int, field_errors: list[FieldError]) -> int:
-    if re.fullmatch(r"[0-9]{1,3}", text) and least <= int(text) <= most:
-        return int(text)
-    field_errors.append(FieldError(name, Code.OUT_OF_RANGE, f"Must be a whole number from {least} to {most}."))
-    return least

@@ -33,7 +33,7 @@ async def suspend_account(tx: Tx, username: str, reason: str = SUSPENDED, source
 
     Returns its record. Repeating changes nothing. Raises NotFound (docs/people.md#suspension).
     """
-    record = await _lock(tx, username)
+    record = await lock_record(tx, username)
     if record.suspended_at is None:
         await _suspend(tx, record.id, reason, source)
         await log(tx, record.id, Kind.ACCOUNT_SUSPENDED, source, reason=reason)
@@ -45,7 +45,7 @@ async def restore_account(tx: Tx, username: str, reason: str | None = None, sour
 
     Pages and posts are shown again; keys stay revoked.
     """
-    record = await _lock(tx, username)
+    record = await lock_record(tx, username)
     if record.suspended_at is not None:
         await status.suspend(tx, record.id, None)
         await log(tx, record.id, Kind.ACCOUNT_RESTORED, source, reason=reason)
@@ -67,7 +67,7 @@ async def delete_account(
     Returns its record with the names it had. Its user name stays reserved like one that was given up. `by` is who
     revokes its keys. Raises NotFound.
     """
-    record = await _lock(tx, username)
+    record = await lock_record(tx, username)
     for key_id in await keys.list_active(tx, record.id):
         reason_given, revoker = (None, UNKNOWN) if by is RevokedBy.SELF else (DELETED, source)
         await revoke_key(tx, key_id, by, reason_given, revoker)
@@ -90,7 +90,7 @@ async def set_password(tx: Tx, username: str, password_hash: str, source: Source
 
     Returns its record. Raises NotFound.
     """
-    record = await _lock(tx, username)
+    record = await lock_record(tx, username)
     await set_password_of(tx, record.id, password_hash)
     await log(tx, record.id, Kind.PASSWORD_RESET, source)
     return record
@@ -101,14 +101,14 @@ async def remove_two_factor(tx: Tx, username: str, source: Source = OPERATOR) ->
 
     Returns its record. Raises NotFound, also when two-factor sign-in is off.
     """
-    record = await _lock(tx, username)
+    record = await lock_record(tx, username)
     await two_factor.remove_by_operator(tx, record.id, source)
     return record
 
 
 async def set_admin(tx: Tx, username: str, *, is_admin: bool, source: Source = OPERATOR) -> AccountRecord:
     """Gives or takes the rights of an admin; returns the record. Raises NotFound, Conflict for a suspended account."""
-    record = await _lock(tx, username)
+    record = await lock_record(tx, username)
     if is_admin and record.suspended_at is not None:
         raise Conflict(f"{record.username} is suspended; restore the account first.")
     if is_admin != record.is_admin:
@@ -117,7 +117,7 @@ async def set_admin(tx: Tx, username: str, *, is_admin: bool, source: Source = O
     return await get_record(tx, username)
 
 
-async def _lock(tx: Tx, username: str) -> AccountRecord:
+async def lock_record(tx: Tx, username: str) -> AccountRecord:
     """Locks the account against all other writes in its name, and returns its record. Raises NotFound."""
     record = await get_record(tx, username)
     await accounts.lock_wholly(tx, record.id)
