@@ -107,6 +107,7 @@ class HttpClient:
         exchange = Exchange(fresh=False)
         try:
             to = self._read(url)
+            # Over both tries: a peer that closes late must not get twice the time.
             async with asyncio.timeout(seconds):
                 try:
                     return await self._exchange(exchange, method, to, headers, body, read, keep)
@@ -114,6 +115,8 @@ class HttpClient:
                     # Some of the response came: the peer has acted on the request, and would act twice.
                     if not exchange.stale:
                         raise
+                # The server closed an idle connection at that moment: nothing was acted on, so one new connection is
+                # tried.
                 self._shares.give_back(exchange)
                 exchange = Exchange(fresh=True)
                 return await self._exchange(exchange, method, to, headers, body, read, keep)
@@ -145,6 +148,7 @@ class HttpClient:
         keep: int,
     ) -> OutboundResponse:
         head = request_head(method, to.path, to.host, headers, None if body is None else len(body))
+        # Opened at the first request: it needs the running loop.
         connector = self._connector or self._open()
         connection, wire = await connector.take(exchange, to.key)
         reader = ResponseReader(read, min(keep, read))

@@ -63,6 +63,7 @@ def check_known(query: str, known: Sequence[str]) -> None:
     takes = ", ".join(known) or "none"
     field_errors: list[FieldError] = []
     for place, name in enumerate(unknown):
+        # Bounded: a query of a hundred made-up names would otherwise cost ten milliseconds.
         nearest = find_nearest(name, known) if place < MOST_GUESSES else None
         hint = f"; did you mean {nearest}?" if nearest else f". This route takes {takes}."
         message = f"There is no such parameter{hint}"

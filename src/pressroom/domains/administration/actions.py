@@ -129,6 +129,7 @@ async def delete_account(tx: Tx, source: Source, username: str, typed: str, reas
     """
     record = await moderation.lock_record(tx, username)
     check_not_admin(record.username, is_admin=record.is_admin)
+    # Compared under the lock: the account may have changed its name since the page was shown.
     if folded(typed.strip().removeprefix("@")) != folded(record.username):
         raise Unprocessable([FieldError("username", Code.INVALID_CHOICE, "That is not the name of this account.")])
     return await moderation.delete_account(tx, username, reason=reason, source=source)
@@ -172,6 +173,7 @@ async def retry_job(tx: Tx, source: Source, job_id: str) -> RetriedJob:
         raise NotFound("There is no such dead job.")
     if job.kind in FINAL:
         raise Unprocessable([FieldError("id", Code.NOT_ALLOWED, "It failed for good: its owner asks again.")])
+    # In the same transaction: a file never waits for a job that does not exist.
     if job.kind in OF_FILES:
         await media.process_again(tx, job.subject)
     subject = overview.shown_subject(job.subject)

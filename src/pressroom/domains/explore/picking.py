@@ -74,6 +74,7 @@ class Picker:
         tags, posts = await self._pick_tags(now), await self._pick_posts(now)
         people = await self._pick_people([pick.account_id or "" for pick in posts])
         hubs = await self._read(queries.list_largest_hubs, limit=HUBS + SPARE)
+        # In one transaction at the end: readers see the earlier picks until then, also when a run is killed.
         await self._db.transact(replace_picks, [*tags, *posts, *people, *(Pick(PickKind.HUB, hub) for hub in hubs)])
 
     async def _pick_tags(self, now: int) -> list[Pick]:
@@ -121,6 +122,7 @@ class Picker:
                 # An author's own like or bounce is no reaction.
                 is_own = post.is_own or reactions.has_bounced(post.account_id, post.id)
                 found[post.id] = (reactions.accounts[post.id] - is_own, post.account_id)
+            # In batches, the most liked first: most runs need only the first batch.
             if len(found) >= POSTS + SPARE:
                 break
         ranks = in_ranks((accounts, post_id) for post_id, (accounts, _) in found.items())
@@ -179,11 +181,13 @@ class Picker:
             yield page
             if len(page) < self._page:
                 return
+            # By the last row and not by an offset, which would read all earlier rows again.
             place = place_of(page[-1])
 
     async def _read(self, list_: Callable[Concatenate[Tx, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs one statement, and pauses."""
         found = await self._db.read(list_, *args, **kwargs)
+        # Requests are answered between two statements: on SQLite each reads on the event loop's thread.
         await asyncio.sleep(PAUSE)
         return found
 

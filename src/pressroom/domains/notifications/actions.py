@@ -56,6 +56,7 @@ async def list_notifications(tx: Tx, account_id: str, before: str, limit: int) -
     """Returns at most `limit` notifications of the account with ids before `before`, newest first, and the id below
     which the next page begins; None: this is the last."""
 
+    # Also hidden rows: the page's cost is bounded by `read_shown`, not by the number of hidden ones.
     async def read(before: str, most: int) -> list[Notification]:
         return await queries.list_notifications(tx, account_id, before=before, limit=most)
 
@@ -83,6 +84,7 @@ async def mark_read(tx: Tx, account_id: str, up_to: str) -> int:
 
 async def mark_one(tx: Tx, account_id: str, notification_id: str) -> int:
     """Marks one notification as read; returns how many are unread then. Raises NotFound if it is not the account's."""
+    # The statement names the account: an id of somebody else's notification touches no row.
     if not await queries.mark_one(tx, account_id, notification_id):
         raise NotFound("There is no such notification.")
     return await read_unread(tx, account_id)

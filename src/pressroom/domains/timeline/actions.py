@@ -42,6 +42,7 @@ async def read_timeline(tx: Tx, reader: str, follows: int, before: str, limit: i
         for start in range(0, len(ids), limit + 1):
             some = ids[start : start + limit + 1]
             for entry in await list_entries(tx, reader, some, matcher):
+                # The first one stays: entries come newest first.
                 shown.setdefault(entry.subject, entry)
             place = some[-1]
             if len(shown) > limit:
@@ -67,6 +68,7 @@ async def count_new(tx: Tx, reader: str, follows: int, after: str, recent: Recen
     of the reader, no page is read.
     """
     hubs = await queries.list_hubs(tx, reader, before=BEYOND, limit=1)
+    # The usual case, without a page: nothing new in any source of the reader.
     if not recent.found and recent.looked_at < RECENT and all(hub.newest <= after for hub in hubs):
         return 0, recent.newest
     page = await read_timeline(tx, reader, follows, BEYOND, NEW)
@@ -86,6 +88,7 @@ async def _list_ids(tx: Tx, reader: str, follows: int, before: str, wanted: int)
         return await queries.list_of_authors(tx, reader, seen, before=before, limit=wanted) if seen else []
 
     found, floor = await _merge(hubs, read_hubs, wanted)
+    # A reader of thousands of accounts finds entries sooner among the newest of all than by their sources.
     walked = await _walk(tx, reader, before, wanted) if follows > MANY else None
     if walked is None:
         authors = await queries.list_authors(tx, reader, before=before, limit=SOURCES)

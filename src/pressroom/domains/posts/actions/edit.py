@@ -88,6 +88,7 @@ async def _store_edit(tx: Tx, caller: Caller, post_id: str, before: OwnPost, aft
         preview_url=after.card_url,
         at=at,
     )
+    # In this transaction: the index never misses an edit, and lags behind it by a second.
     await indexing.note_unindexed(tx, post_id)
 
 
@@ -119,6 +120,7 @@ async def take_post_down(tx: Tx, author: str, post_id: str, post: OwnPost, key_i
     await reach.delete_tags(tx, account_id=author, post_id=post_id)
     if post.visibility == Visibility.CUSTOM:
         await reach.set_audience_live(tx, post_id, live=False)
+    # Hidden, not removed: files of deleted posts are kept for audit and served to nobody.
     if post.has_media:
         await hide_of_owner(tx, post_id)
     if post.original_id is not None:

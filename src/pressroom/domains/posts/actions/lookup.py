@@ -47,6 +47,7 @@ async def find_post(tx: Tx, post_id: str, reader: str) -> SeenPost | None:
 async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -> PostView:
     """Returns the post with its poll, media, card and original. Raises NotFound as `get_post` does."""
     view = (await complete(tx, [await get_post(tx, post_id, reader, by_key=by_key)], reader))[0]
+    # A key reads what its account published and PUBLIC posts, so an original for followers stays hidden.
     if by_key and view.original and not view.original.post.may_be_read_by_key():
         view.original = None
     return view
@@ -54,6 +55,7 @@ async def get_view(tx: Tx, post_id: str, reader: str, *, by_key: bool = False) -
 
 async def complete(tx: Tx, posts: Sequence[SeenPost], reader: str) -> list[PostView]:
     """Adds to posts their polls, media, cards and those originals that the reader may see. Keeps their order."""
+    # Most posts have none of these: four statements are saved.
     if not any(post.original_id or post.has_poll or post.has_media or post.preview_url for post in posts):
         return [PostView(post) for post in posts]
     originals = await find_standing(tx, [post.original_id for post in posts if post.original_id], reader)
@@ -127,6 +129,7 @@ async def list_saved(tx: Tx, reader: str, before: str, limit: int) -> tuple[list
     """Returns those of the next `limit` posts that the reader saved which still stand and which they still may see,
     newest post first, and the id below which the next ones are; None on the last page."""
     ids = await lookup.list_saved(tx, reader, before=before, limit=limit + 1)
+    # Cut before the check: the place behind a page must not depend on posts that the reader may not see.
     shown = ids[:limit]
     views = await list_standing(tx, shown, reader)
     return views, shown[-1] if len(ids) > limit else None
@@ -167,6 +170,7 @@ async def _list_for_others(tx: Tx, author: str, reader: str, before: str, limit:
     between = await follows.get_between(tx, account_id=reader, other_id=author)
     relationship = Relationship(False, between.follows, between.followed_back, blocked=between.blocked)
     ids: list[str] = []
+    # An index for each visibility: rows that the reader may not see are never read, so their number costs nothing.
     for visibility in Visibility:
         if may_see(visibility, relationship):
             ids += await lookup.list_of_account(tx, author, visibility, before=before, limit=limit, media=media)
@@ -190,6 +194,7 @@ async def find_standing(tx: Tx, post_ids: Sequence[str], reader: str) -> list[Se
 async def _find_all(tx: Tx, post_ids: Sequence[str], reader: str) -> list[SeenPost]:
     """Returns the posts with these ids, in this order."""
     found = [post for batch in batches(post_ids) for post in await lookup.find_posts(tx, batch, reader=reader)]
+    # Batches come in no order, and an erased post is missing.
     by_id = {post.id: post for post in found}
     return [by_id[post_id] for post_id in post_ids if post_id in by_id]
 

@@ -54,6 +54,7 @@ async def publish_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowanc
     post.has_poll, post.has_media = new.poll is not None, new.has_media
     post.preview_url, post.preview_forced = new.card_url, new.forced_link is not None
     await save_and_emit(tx, post, new.content)
+    # Behind the post's row: the draft's files never belong to a post that was refused.
     if new.files_of is not None:
         await move_to_owner(tx, post.account_id, new.files_of, post.id)
     await attach_media(tx, post.account_id, post.id, new.media)
