@@ -17,6 +17,8 @@ CHROMIUM: Final = shutil.which("chromium-headless-shell") or shutil.which("chrom
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here; CI has one")
 
 OPTIONS: Final = ("--no-sandbox", "--disable-quic", "--hide-scrollbars", "--autoplay-policy=no-user-gesture-required")
+BLOCKED: Final = "Service Worker registration blocked by Playwright"
+
 MOST_WAIT: Final = 20_000
 """Milliseconds after which an awaited element is not coming."""
 
@@ -44,7 +46,9 @@ class Chromium:
         Playwright's event loop is the thread's own for as long as well: tests without a browser run loops of theirs.
         """
         with self._awake():
-            context = self._browser.new_context(base_url=base_url or None, reduced_motion="reduce", **options)
+            # What a service worker asks for, no test could hold back.
+            options = {"reduced_motion": "reduce", "service_workers": "block", **options}
+            context = self._browser.new_context(base_url=base_url or None, **options)
             context.set_default_timeout(MOST_WAIT)
             try:
                 yield Tab(context, base_url)
@@ -143,7 +147,8 @@ class Tab:
             self.context.unroute(pattern)
 
     def _note(self, message: ConsoleMessage) -> None:
-        if str(message.type) != "verbose":  # Hints, which a console shows only when asked for them.
+        is_hint = str(message.type) == "verbose"  # A console shows hints only when asked for them.
+        if not is_hint and message.text != BLOCKED:
             self.reports.append(f"{message.type}: {message.text}")
 
     def _look_at(self, request: Request) -> None:

@@ -178,6 +178,7 @@ def _shown() -> Iterator[Shown]:
         yield Shown(path, "nobody", 400, submitted=True)
     for path in ("/verify/{verify}", "/login/link/{link}", "/unsubscribe/{unsubscribe}", "/dev/mail"):
         yield Shown(path, "nobody")
+    yield Shown("/offline", "nobody")
     for path in ("/reset/spent", "/verify/spent", "/login/link/spent", "/unsubscribe/spent"):
         yield Shown(path, "nobody", 404)
     endpoint = "/settings/keys/{key}/webhooks/{hook}"

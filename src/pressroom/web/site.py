@@ -28,6 +28,7 @@ routes: Final = Routes[Any]()
 
 
 A_YEAR: Final = 365 * 86_400
+OFFLINE: Final = "/offline"
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
 FOR_A_DAY: Final = (b"cache-control", b"public, max-age=86400")
@@ -162,6 +163,25 @@ def _manifest() -> bytes:
 async def manifest(request: Request[Any]) -> Response:
     """Name, icons and the form that takes shared text, for browsers that install the site."""
     return Response(200, _manifest(), b"application/manifest+json", [FOR_A_DAY])
+
+
+@routes.get(OFFLINE, Public(), summary="What is shown without a connection")
+async def offline(request: Request[Any]) -> Response:
+    """The page that the service worker keeps: the same for everybody."""
+    return page("offline.html", {})
+
+
+@cache
+def _service_worker() -> bytes:
+    kept = [OFFLINE, *(static_path(name) for name in ("pressroom.css", "icon.svg"))]
+    return b"const FILES = " + msgspec.json.encode(kept) + b"\n" + static_file("service_worker.js").body
+
+
+@routes.get("/service-worker.js", Public(), summary="What shows a page without a connection")
+async def service_worker(request: Request[Any]) -> Response:
+    """The service worker (docs/web-app.md#offline). It lies at the root, for it serves paths below its own."""
+    headers = [(b"cache-control", b"no-cache"), (b"x-content-type-options", b"nosniff")]
+    return Response(200, _service_worker(), b"text/javascript; charset=utf-8", headers)
 
 
 @routes.get("/docs", Public(), summary="The API reference")

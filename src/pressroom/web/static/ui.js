@@ -364,5 +364,8 @@ addEventListener('pageshow', ({ persisted }) => {
   if (persisted) for (const form of document.querySelectorAll('[data-sent]')) makeReady(form)
 })
 
+// After everything that the page itself needs.
+addEventListener('load', () => navigator.serviceWorker?.register('/service-worker.js').catch(() => {}))
+
 bringBackTyped()
 enhance(document)
