@@ -8,7 +8,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ORDER ?= fixed
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --order $(ORDER)
 
-.PHONY: help install tools run test test-all test-random test-schemas reliability coverage test-pythons test-asyncpg fuzz check bench bench-growth dist docs docs-site format lock
+.PHONY: help install tools run test test-all test-random test-schemas reliability coverage test-pythons test-asyncpg pictures fuzz check bench bench-growth dist docs docs-site format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ test-pythons: ## Run the suite on every Python from 3.11 on that is found here, 
 test-asyncpg: .venv/.develop ## Run the tests of connections and transactions on the oldest asyncpg that we take (VERSION)
 	@folder=$$(mktemp -d) && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $$folder asyncpg==$(or $(VERSION),0.31.0) && \
 	  PYTHONPATH=$$folder $(PYTEST) $(addprefix tests/db/test_,ahead.py connector.py pool.py round_trips.py transactions.py) && rm -r $$folder
+
+pictures: .venv/.develop ## Photograph every page, light and dark, in both directions and three widths, in pictures/
+	@$(BIN)/python -m tests.pages.all_pictures $(or $(FOLDER),pictures)
 
 fuzz: .venv/.develop ## Send FUZZ=100000 random requests and hold each answer to the OpenAPI document
 	@$(BIN)/python -m tests.fuzz --requests $${FUZZ-100000} $(ARGS)

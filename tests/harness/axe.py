@@ -84,8 +84,9 @@ def source() -> str:
 class Inspection:
     """What axe-core finds on a page as it is shown, one window and one set of colours after the other.
 
-    Serious faults, and contrasts that are too low, under the page's own policy. Where axe-core cannot tell what a text
-    stands on, the page's own pixels do. What was judged once and cannot have changed is not judged again.
+    Every fault by WCAG, serious ones by good practice, and contrasts that are too low, under the page's own policy.
+    Where axe-core cannot tell what a text stands on, the page's own pixels do. What cannot have changed since
+    is not judged again.
     """
 
     def __init__(self, page: Page) -> None:
@@ -96,7 +97,7 @@ class Inspection:
         """The faults of the page as it is now shown; with `colours_alone`, nothing but colours has changed."""
         found = self._run(COLOURS if colours_alone else self._options())
         for rule in found["violations"]:
-            if rule["impact"] in SERIOUS:
+            if rule["impact"] in SERIOUS or any(tag.startswith("wcag") for tag in rule["tags"]):
                 yield from (_told(rule["id"], node) for node in rule["nodes"])
         for rule in found["incomplete"]:
             if rule["id"] == "color-contrast":
