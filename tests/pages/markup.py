@@ -20,7 +20,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "a": {"href", "class", "rel", "tabindex", "title", "type", "aria-hidden", "aria-label", "aria-current", "data-act"},
     "header": {"class"},
     "nav": {"class", "aria-label"},
-    "form": {"method", "action", "class", "id", "role", "data-act", "data-keep"},
+    "form": {"method", "action", "class", "id", "role", "aria-label", "data-act", "data-keep"},
     "button": {"type", "class", "data-key", "data-busy", "title", "aria-pressed"},
     "input": {"id", "type", "name", "value", "maxlength", "placeholder", "autocomplete"},
     "textarea": {"id", "name", "rows", "required", "data-count", "aria-describedby"},
