@@ -37,10 +37,10 @@ class SlowStep(msgspec.Struct, frozen=True):
 class SlowSteps:
     """Watches one event loop from a thread of its own, and reports each step that takes too long.
 
-    The thread schedules a callback on the loop. While the callback is pending, a step is under way, and the thread
-    notes the running function. A C function can hold the interpreter's lock, so that the thread itself must wait: then
-    it looks late, and the loop's own timer has not advanced either. A loop without slow steps pays for a few calls a
-    second.
+    A timer of the loop notes the time. When it is late, the thread schedules a callback on the loop. While the callback
+    is pending, a step is under way, and the thread notes the running function. A C function can hold the interpreter's
+    lock, so that the thread itself must wait: the timer tells how long the step has run by then. A loop without slow
+    steps pays for its timer.
 
     Args:
         seconds: The length from which a step is slow.
@@ -52,13 +52,13 @@ class SlowSteps:
         self, seconds: float, report: Callable[[SlowStep], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._seconds = seconds
+        self._interval = seconds / LOOKS
         self._report = report
         self._now = clock
         self._stopped = threading.Event()
         self._returned_at: float | None = 0.0
-        self._began = self._seen_at = 0.0
+        self._began = self._seen_at = self._beat_at = 0.0
         self._step = 0
-        self._beats = self._beats_seen = 0
         self._functions: Counter[str] = Counter()
 
     async def start(self) -> None:
@@ -67,7 +67,6 @@ class SlowSteps:
         self._thread_id = threading.get_ident()
         stack = stack_of(self._thread_id)
         self._base = next(place for place, frame in enumerate(stack) if frame.f_code.co_flags & _COROUTINES)
-        self._looked_at = self._now()
         self._beat()
         self._thread = threading.Thread(target=self._watch, name="slow steps", daemon=True)
         self._thread.start()
@@ -78,31 +77,28 @@ class SlowSteps:
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._stopped.wait(self._seconds / LOOKS):
+        while not self._stopped.wait(self._interval):
             try:
                 self._look()
             except RuntimeError:  # The loop was closed.
                 return
 
     def _beat(self) -> None:
-        """Increments a counter by the loop's own timer, until the watch ends."""
-        self._beats += 1
+        """Notes the time by the loop's own timer, until the watch ends."""
+        self._beat_at = self._now()
         if not self._stopped.is_set():
-            self._loop.call_later(self._seconds / LOOKS, self._beat)
+            self._loop.call_later(self._interval, self._beat)
 
     def _look(self) -> None:
-        before, now, beats = self._looked_at, self._now(), self._beats
-        has_stood = beats - self._beats_seen <= LOOKS // 2
-        self._looked_at, self._beats_seen = now, beats
         if self._returned_at is not None:
             self._end_step(self._returned_at)
-            self._returned_at, self._began, self._step = None, now, 0
+            due_at = self._beat_at + self._interval
+            # The thread does not wake the loop while that is on time: on an idle server it would do little else.
+            if self._now() < due_at + self._interval / 2:
+                return
+            self._returned_at, self._began, self._step = None, due_at, 0
             # It runs when the present step is over: until then, a step is under way.
             self._loop.call_soon_threadsafe(self._return)
-            if now - before < self._seconds or not has_stood:
-                return
-            # A C function held the lock since the last look, and its caller still runs.
-            self._began = before
         stack = self._running()
         step = id(stack[0]) if stack else 0
         if step != self._step:  # A round of the loop has several steps.
