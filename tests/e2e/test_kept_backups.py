@@ -123,7 +123,7 @@ def test_killed_backups_leave_complete_ones_alone(server: ServerProcess) -> None
     assert all((each / "manifest.json").exists() for each in backups(server))
 
 
-def test_age_of_the_last_backup_is_told_by_doctor(server: ServerProcess) -> None:
+def test_old_backup_is_reported_by_doctor(server: ServerProcess) -> None:
     made = back_up(server)
     record = Path(str(server.settings["DATA_DIR"])) / "last-backup.json"
     assert f"in {made}." in server.command("doctor", check=False).stdout
