@@ -351,7 +351,7 @@ def test_client_that_goes_away_at_any_point_leaves_its_place_to_others(rounds: i
     assert {name: counts[name] for name in ("a", "b", "later")} == {"a": 6, "b": 3, "later": 2}
 
 
-def test_account_waits_in_one_line_whatever_its_addresses() -> None:
+def test_account_with_several_addresses_waits_in_one_line() -> None:
     async def scene(kitchen: Kitchen) -> None:
         turns = kitchen.turns
 

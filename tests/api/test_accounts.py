@@ -74,7 +74,7 @@ def test_a_password_is_kept_as_argon2id(server: LocalServer) -> None:
     assert PASSWORD not in kept
 
 
-def test_names_and_addresses_are_taken_whatever_their_case(server: LocalServer) -> None:
+def test_names_and_addresses_are_taken_in_any_case(server: LocalServer) -> None:
     assert sign_up(server, "Olive").status_code == 201
 
     for body in ({"name": "oLIVE", "email": "x@example.org"}, {"name": "olive2", "email": "OLIVE@EXAMPLE.ORG"}):

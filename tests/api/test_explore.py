@@ -165,7 +165,7 @@ def test_like_that_was_taken_back_does_not_count(server: LocalServer, actor: Mak
 
 
 @pytest.mark.parametrize("page", [1, 2, 3])
-def test_rows_of_one_millisecond_all_count_in_whatever_pages(server: LocalServer, actor: MakeActor, page: int) -> None:
+def test_rows_of_one_millisecond_all_count_in_any_pages(server: LocalServer, actor: MakeActor, page: int) -> None:
     author, first, second = actor(), actor(), actor()
     posts = [publish(author, f"Post {number} #one #two") for number in range(3)]
     for reader in (first, second):

@@ -80,7 +80,7 @@ def test_every_route_demands_something_that_is_tried_here() -> None:
     assert all((FOR_PEOPLE, FOR_THE_SIGNED_IN, FOR_KEYS, WITH_A_SCOPE, UNSAFE))
 
 
-def test_a_key_is_no_session_whatever_its_scopes(door: Door, subtests: pytest.Subtests) -> None:
+def test_key_with_any_scopes_is_no_session(door: Door, subtests: pytest.Subtests) -> None:
     for route in FOR_PEOPLE:
         with subtests.test(route.name):
             for headers in ({}, {"Cookie": door.alice.cookie}, {"Origin": "https://elsewhere.example"}):

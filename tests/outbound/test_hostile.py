@@ -78,7 +78,7 @@ async def resets(it: Peer, reader: asyncio.StreamReader, writer: asyncio.StreamW
     ],
     ids=["silent", "unread", "status line", "body", "chunks", "body until the end", "interim answers", "headers"],
 )
-def test_whatever_takes_too_long_ends_at_the_one_deadline(handle: Handler) -> None:
+def test_slow_peer_ends_at_the_deadline(handle: Handler) -> None:
     failed = failure(handle, seconds=0.3)
     assert (failed.kind, failed.message) == (Failure.TIMEOUT, "No complete answer within 0.3 seconds.")
 
@@ -171,7 +171,7 @@ def test_chunks_that_are_none() -> None:
     ],
     ids=["headers", "a value", "a name", "a reason", "a status line", "100", "103", "a chunk's extension"],
 )
-def test_whatever_goes_on_without_an_end_is_broken_off(handle: Handler) -> None:
+def test_endless_answer_is_cut_off(handle: Handler) -> None:
     assert failure(handle).kind is Failure.PROTOCOL
 
 

@@ -50,7 +50,7 @@ def test_the_system_knows_localhost() -> None:
     assert set(ask_system("localhost")) & {"127.0.0.1", "::1"}
 
 
-def test_whatever_breaks_is_no_address() -> None:
+def test_broken_look_up_finds_no_address() -> None:
     def breaks(host: str) -> list[str]:
         raise UnicodeError("label too long")
 

@@ -197,7 +197,7 @@ def test_the_connection_goes_to_the_vetted_address_and_never_to_a_second_look_up
     run(work())
 
 
-def test_a_socket_is_judged_by_its_own_address_whatever_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_socket_is_judged_by_its_own_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were the reader or the resolver to let an address through, the socket would still not be opened."""
 
     async def work() -> None:

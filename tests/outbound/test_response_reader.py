@@ -46,7 +46,7 @@ def test_delivery_keeps_a_response_in_one_byte_chunks() -> None:
     assert read(CHUNKED + chunks(1, 70_000)).body == b"a" * KEEP
 
 
-def test_large_chunks_are_read_whatever_their_number() -> None:
+def test_any_number_of_large_chunks_is_read() -> None:
     reader = read(CHUNKED + chunks(CHUNK_BYTES, 10_000) + END, most=2**24, keep=2**24)
 
     assert (reader.complete, len(reader.body)) == (True, 10_000 * CHUNK_BYTES)
@@ -117,7 +117,7 @@ def test_a_response_ends_with_its_last_byte(raw: bytes) -> None:
 
 
 @given(st.sampled_from(WHOLE), st.lists(st.integers(0, 120), max_size=8))
-def test_a_response_is_read_alike_in_whatever_pieces_it_comes(raw: bytes, cuts: list[int]) -> None:
+def test_response_in_any_pieces_is_read_alike(raw: bytes, cuts: list[int]) -> None:
     whole, reader = read(raw), ResponseReader(READ, KEEP)
     places = sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})
     for start, end in itertools.pairwise(places):
@@ -129,7 +129,7 @@ def test_a_response_is_read_alike_in_whatever_pieces_it_comes(raw: bytes, cuts: 
 
 
 @given(st.lists(st.integers(1, 400), max_size=40), st.lists(st.integers(1, 8_000), max_size=10))
-def test_chunks_are_read_alike_in_whatever_pieces_they_come(sizes: list[int], cuts: list[int]) -> None:
+def test_chunks_in_any_pieces_are_read_alike(sizes: list[int], cuts: list[int]) -> None:
     raw = CHUNKED + b"".join(chunks(size, 1) for size in sizes) + END
     reader = ResponseReader(READ, READ)
     for start, end in itertools.pairwise(sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})):

@@ -180,7 +180,7 @@ def test_a_name_that_does_not_resolve_in_time_is_refused(monkeypatch: pytest.Mon
 @example("https://[")
 @example("https://\ud800/")
 @example("https://xn--\u00e9.com/")
-def test_whatever_is_given_is_accepted_or_refused(text: str) -> None:
+def test_any_url_is_accepted_or_refused(text: str) -> None:
     it = OutboundClient(STRICT, resolve=names({"example.com": [PUBLIC]}), tls=peers.NO_TLS)
     try:
         run(it.vet(text))

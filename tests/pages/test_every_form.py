@@ -168,7 +168,7 @@ def test_every_form_has_its_line() -> None:
 
 
 @one_engine
-def test_whatever_is_wrong_is_said(stage: Stage, subtests: pytest.Subtests) -> None:
+def test_every_fault_is_shown(stage: Stage, subtests: pytest.Subtests) -> None:
     for path in TRIED:
         with subtests.test(path):
             before = held(stage.server)

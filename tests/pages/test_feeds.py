@@ -198,7 +198,7 @@ def test_pages_link_their_feeds(server: LocalServer, alice: Actor) -> None:
         read(fetch(server, path))
 
 
-def test_whatever_people_write(server: LocalServer, alice: Actor) -> None:
+def test_any_text_makes_a_valid_feed(server: LocalServer, alice: Actor) -> None:
     paths, hub = feeds_of(alice), hub_id(alice)
     worst = [*HOSTILE, "a\x01\x0b\x1b\x7f\x85\ufffe\uffffb ]]> <![CDATA[ &#0; \u202e\u2066", "🎈" * 4_900]
     body_of(alice.web.patch("/api/auth/me", json={"displayName": "]]> <b>&amp; 🎈"}))

@@ -142,7 +142,7 @@ def test_list_shows_posts_visible_to_its_reader(actor: MakeActor, path_of: PathO
         assert (kind, page.posts) == (kind, [made[each]["id"] for each in reversed(seen)])
 
 
-def test_a_list_of_one_author_is_in_time_order_whatever_its_visibilities(actor: MakeActor) -> None:
+def test_list_of_one_author_with_any_visibilities_is_in_time_order(actor: MakeActor) -> None:
     people = crowd(actor)
     author = people["author"]
     made: list[tuple[str, str]] = []

@@ -152,7 +152,7 @@ def test_without_a_secret_nothing_is_verified(secrets: str | list[str]) -> None:
 
 
 @given(st.text(max_size=60) | st.text("tv1=,0aF \t", max_size=300), st.text("=,tv10a", max_size=30))
-def test_whatever_the_header_is_the_answer_is_refused(header: str, tail: str) -> None:
+def test_malformed_header_is_refused(header: str, tail: str) -> None:
     refused(header)
     refused(HEADER[:-1] + tail)
 

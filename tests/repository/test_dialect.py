@@ -57,7 +57,7 @@ DIALECT = {
     "one's own": (r"\bone's own\b", "“the caller's own”, “the author's own”"),
     "is told": (r"\b(?:is|are|was|were|be) told\b", "the act: “is reported”, “is logged”, “receives an event”"),
     "test name": (
-        r"^test_(?:of|what|who|whoever|nobody)_|_(?:what|whoever|one_s|told|says|tells)(?:_|$)|_that_there_",
+        r"^test_(?:of|who|nobody)_|_(?:what|whatever|whoever|one_s|told|says|tells)(?:_|$)|_that_there_",
         "subject_condition_outcome: test_unknown_hub_is_404",
     ),
 }

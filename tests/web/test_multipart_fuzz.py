@@ -77,7 +77,7 @@ heads = st.lists(
 
 @given(raw=heads, begun=st.booleans(), ended=st.booleans(), places=some_places)
 @settings(RELAXED, max_examples=600)
-def test_whatever_comes_is_a_form_or_a_refusal(
+def test_any_body_is_a_form_or_a_refusal(
     tmp_path: Path, raw: bytes, begun: bool, ended: bool, places: list[int]
 ) -> None:
     body = (b"--b\r\nContent-Disposition: form-data" if begun else b"") + raw + (b"\r\n" + END if ended else b"")
@@ -92,7 +92,7 @@ def test_whatever_comes_is_a_form_or_a_refusal(
 
 @given(kind=st.text(max_size=40) | st.binary(max_size=40).map(lambda raw: raw.decode("latin-1")))
 @settings(RELAXED)
-def test_whatever_type_is_declared(tmp_path: Path, kind: str) -> None:
+def test_any_declared_type_is_a_form_or_a_refusal(tmp_path: Path, kind: str) -> None:
     for content_type in (kind, f"multipart/form-data{kind}", f"multipart/form-data; boundary={kind}"):
         try:
             form = read(tmp_path, file() + END, content_type)

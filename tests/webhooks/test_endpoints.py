@@ -300,7 +300,7 @@ def test_endpoints_of_a_foreign_key_are_404(
 
 @one_engine
 @each_route
-def test_no_key_manages_endpoints_whatever_its_scopes(endpoint: MakeEndpoint, actor: MakeActor, route: str) -> None:
+def test_no_key_with_any_scopes_manages_endpoints(endpoint: MakeEndpoint, actor: MakeActor, route: str) -> None:
     for scopes in ([], *([scope] for scope in Scope)):
         owner = actor(*scopes)
         hook = endpoint(owner=owner)

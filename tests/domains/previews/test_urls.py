@@ -48,7 +48,7 @@ def test_invalid_address_is_refused(url: str) -> None:
 
 
 @given(st.text(), st.sampled_from(("", "https://paper.example/a/b?c", "http://127.0.0.1:1/")))
-def test_whatever_comes_out_can_be_asked_for(reference: str, base: str) -> None:
+def test_joined_url_can_be_requested(reference: str, base: str) -> None:
     for each in (reference, f"https://{reference}", f"//x.example/{reference}"):
         found = absolute(base, each)
         assert found is None or (read_url(found) and normalised(found) == found)
