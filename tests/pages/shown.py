@@ -220,5 +220,6 @@ ELSEWHERE: Final = {
     "/cards/{token}": "a file",
     "/settings/keys/{keyId}/first-use": "a part of the page of a new key",
     "/settings/keys/{keyId}/webhooks/{webhookId}/head": "a part of the page of an endpoint",
+    "/settings/webhooks/list": "a part of the page of all endpoints",
 }
 """Paths that no line above shows, and why."""

@@ -148,3 +148,35 @@ def test_acts_happen_in_the_list_with_script(alice: Actor, endpoint: MakeEndpoin
 
     assert tab.page.url.endswith(ALL)
     assert (hook.show()["status"], hook.show()["label"]) == ("paused", "Newsroom chat")
+
+
+def test_list_of_all_endpoints_is_sent_again_once_it_has_changed(alice: Actor, endpoint: MakeEndpoint) -> None:
+    hook = endpoint("post.created")
+    version = attributes_of(read(alice, ALL), "#endpoints")["data-version"]
+    seen = {"If-None-Match": f'"{version}"'}
+    assert alice.web.get(f"{ALL}/list", headers=seen).status_code == 204
+
+    body_of(hook.owner.web.patch(hook.base, json={"label": "Newsroom chat"}))
+
+    answered = alice.web.get(f"{ALL}/list", headers=seen)
+    assert (answered.status_code, "Newsroom chat" in answered.text) == (200, True)
+    assert "<html" not in answered.text
+
+
+@needs_chromium
+def test_list_of_all_endpoints_follows_their_state_but_while_one_is_edited(
+    alice: Actor, endpoint: MakeEndpoint, open_tab: OpenTab
+) -> None:
+    hook = endpoint("post.created")
+    tab = open_tab(alice.server, alice)
+    tab.page.clock.install()
+    tab.open(ALL)
+    card = tab.page.locator(f"#endpoint-{hook.id}")
+    body_of(hook.owner.web.patch(hook.base, json={"label": "Newsroom chat"}))
+    tab.page.clock.run_for(5_100)
+    card.get_by_role("link", name="Newsroom chat").wait_for()
+
+    card.get_by_role("link", name="Edit").click()
+    card.get_by_label("Label").fill("My words")
+    tab.page.clock.run_for(20_000)
+    assert card.get_by_label("Label").input_value() == "My words"

@@ -16,8 +16,8 @@ SETTINGS = {**ROOMY, **DELIVERING}
 
 BEFORE = (
     *("/", "/clips", "/hubs", "/follows", "/follows?list=followers", "/follows?list=requests", "/follows?list=sent"),
-    *("/notifications", "/saved", "/settings/keys", "/settings/webhooks", "/settings/log", "/settings/security"),
-    *("/settings/privacy", "/settings/privacy?list=mutes"),
+    *("/notifications", "/saved", "/settings/keys", "/settings/log", "/settings/security"),
+    *("/settings/privacy", "/settings/privacy?list=mutes", "/settings/webhooks", "/settings/webhooks/list"),
     *("/@{name}", "/@{name}/clips", "/hub/{hub}", "/tag/heron"),
 )
 CURSOR = (

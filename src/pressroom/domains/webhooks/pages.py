@@ -283,15 +283,31 @@ def _path(request: Request[Caller], pattern: str) -> str:
 @routes.get(ALL, Page(), summary="The webhook endpoints of all keys")
 async def show_all(request: Request[Caller]) -> Response:
     """The endpoints of all keys with their health, newest first; `edit` names the one whose form is open."""
+    return await render(request, "webhooks/all.html", await _all_of(request), form=FormState())
+
+
+@routes.get(f"{ALL}/list", Page(), summary="The webhook endpoints of all keys, as part of their page")
+async def list_all(request: Request[Caller]) -> Response:
+    """The list of that page; 204 while nothing in it has changed."""
+    values = await _all_of(request)
+    version = str(values["version"])
+    return unchanged(request, version) or await render(
+        request, "webhooks/_all.html", values, form=FormState(), version=version
+    )
+
+
+async def _all_of(request: Request[Caller]) -> dict[str, object]:
+    """Returns the values of the list of all endpoints. `version` changes with any endpoint shown."""
     before, now = place_of(request.query), request.clock.now()
     found = await request.db.read(endpoints.list_all, request.caller.account.id, before or BEYOND, SHOWN + 1)
-    values: dict[str, object] = {
-        "endpoints": [overview_shape(each, now) for each in found[:SHOWN]],
+    shown = [overview_shape(each, now) for each in found[:SHOWN]]
+    return {
+        "endpoints": shown,
         "edited": parse_query(request.query).get("edit", ""),
         "next_page": f"{ALL}?before={found[SHOWN - 1].webhook.id}" if len(found) > SHOWN else None,
         "first_page": ALL if before else None,
+        "version": blake2b(msgspec.json.encode(shown), digest_size=8).hexdigest(),
     }
-    return await render(request, "webhooks/all.html", values, form=FormState())
 
 
 @routes.get("/settings/keys/{keyId}/webhooks/{webhookId}/samples", Page(), summary="Sample messages of an endpoint")
