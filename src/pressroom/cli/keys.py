@@ -1,5 +1,6 @@
 """The operator's commands on API keys."""
 
+import sys
 from typing import Final
 
 import click
@@ -8,7 +9,7 @@ from pressroom.cli.console import wide, with_database
 from pressroom.domains.keys.models import EXPIRIES, Scope
 
 MOST_READ: Final = 1_048_576
-"""Characters of standard input that are searched for a key."""
+"""Bytes of standard input that are searched for a key."""
 
 
 @click.group()
@@ -99,4 +100,4 @@ def key_revoke(key_id: str | None, secret: str | None, reason: str, as_json: boo
 
 
 def _read() -> str:
-    return click.get_text_stream("stdin", errors="replace").read(MOST_READ)
+    return sys.stdin.buffer.read(MOST_READ).decode("utf-8", "replace")

@@ -7,10 +7,8 @@ not now (no answer, a limit or an error of the server).
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import hmac
-import importlib
 import json
 import os
 import re
@@ -18,26 +16,33 @@ import secrets
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import click
 import httpx
 
 from pressroom_client import __version__
+from pressroom_client._console import (
+    EVERY_AUDIENCE,
+    SERVICE,
+    address_of,
+    exit_status,
+    key_for,
+    show,
+    system_keyring,
+    text_of,
+    with_client,
+)
 from pressroom_client._files import File
+from pressroom_client._import_commands import import_group
 from pressroom_client._sync_client import DEADLINE, Pressroom
-from pressroom_client.errors import ApiError, NoAnswer, PressroomError
+from pressroom_client.errors import PressroomError
 from pressroom_client.types import Draft, EditDraft, Event, Post, Visibility
 
-SERVICE = "pressroom-client"
 SECRET = "PRESSROOM_WEBHOOK_SECRET"  # noqa: S105  # the name of a variable
-REFUSED, LATER = 3, 4
-EVERY_AUDIENCE = ("PUBLIC", "FOLLOWERS", "CONNECTIONS", "PRIVATE", "CUSTOM")
-
-F = TypeVar("F", bound=Callable[..., None])
 
 
 @click.group(help=__doc__)
@@ -48,68 +53,6 @@ F = TypeVar("F", bound=Callable[..., None])
 @click.pass_context
 def main(context: click.Context, url: str | None, as_json: bool, deadline: float) -> None:
     context.obj = {"url": url, "json": as_json, "deadline": deadline}
-
-
-def _with_client(command: F) -> F:
-    """Gives a command its client, and turns failures into a sentence and an exit status."""
-
-    @functools.wraps(command)
-    @click.pass_context
-    def run(context: click.Context, *args: Any, **named: Any) -> None:
-        try:
-            deadline: float = context.find_root().obj["deadline"]
-            with Pressroom(_url(context), _key(_url(context)), deadline=deadline) as client:
-                command(client, *args, **named)
-        except PressroomError as error:
-            click.echo(f"{SERVICE}: {error}", err=True)
-            if isinstance(error, NoAnswer) and error.idempotency_key:
-                click.echo(f"The write may have happened. Repeat it with --once {error.idempotency_key}", err=True)
-            sys.exit(_status(error))
-        except OSError as error:
-            raise click.UsageError(str(error)) from None
-
-    return cast("F", run)
-
-
-def _status(error: PressroomError) -> int:
-    if isinstance(error, ApiError) and error.status != 429 and error.status < 500:
-        return REFUSED
-    return REFUSED if not isinstance(error, (ApiError, NoAnswer)) else LATER
-
-
-def _url(context: click.Context) -> str:
-    url: str | None = context.find_root().obj["url"]
-    if not url:
-        raise click.UsageError("Set PRESSROOM_URL to the server's address, such as https://press.example.org.")
-    return url
-
-
-def _key(url: str) -> str:
-    if key := os.environ.get("PRESSROOM_API_KEY"):
-        return key.strip()
-    keyring = _keyring()
-    stored: str | None = keyring.get_password(SERVICE, url) if keyring else None
-    if not stored:
-        raise click.UsageError(f"There is no key for {url}. Set PRESSROOM_API_KEY, or run: {SERVICE} login")
-    return stored
-
-
-def _keyring() -> Any:  # it has no types
-    """Returns the module of the system's keyring; None without the extra that installs it."""
-    try:
-        return importlib.import_module("keyring")
-    except ImportError:
-        return None
-
-
-def _show(answer: object, sentence: str) -> None:
-    as_json = click.get_current_context().find_root().obj["json"]
-    click.echo(json.dumps(answer, ensure_ascii=False) if as_json else sentence)
-
-
-def _text(given: str | None) -> str | None:
-    """Returns a text; `-` stands for standard input."""
-    return sys.stdin.read() if given == "-" else given
 
 
 def _time(_context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
@@ -133,27 +76,27 @@ hub_option = click.option("--hub", metavar="ID", help="A hub that the account is
 @click.pass_context
 def login(context: click.Context) -> None:
     """Store a key in the system's keyring. It is asked for, or read from standard input."""
-    keyring = _keyring()
+    keyring = system_keyring()
     if keyring is None:
         raise click.UsageError("The keyring needs an extra: pip install 'pressroom-client[cli]'")
-    url = _url(context)
+    url = address_of(context)
     key = click.prompt("API key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
     with Pressroom(url, key) as client:
         try:
             account = client.me()
         except PressroomError as error:
             click.echo(f"{SERVICE}: {error}", err=True)
-            sys.exit(_status(error))
+            sys.exit(exit_status(error))
     keyring.set_password(SERVICE, url, key)
     click.echo(f"Signed in to {url} as {account['username']}.")
 
 
 @main.command()
-@_with_client
+@with_client
 def whoami(client: Pressroom) -> None:
     """Show the account of the key."""
     account = client.me()
-    _show(account, f"{account['username']} ({account['displayName']}), {account['totalPosts']} posts")
+    show(account, f"{account['username']} ({account['displayName']}), {account['totalPosts']} posts")
 
 
 @main.command()
@@ -168,7 +111,7 @@ def whoami(client: Pressroom) -> None:
 @visibility_option
 @hub_option
 @once
-@_with_client
+@with_client
 def post(
     client: Pressroom,
     text: str | None,
@@ -190,13 +133,13 @@ def post(
     alts = [*alt, *[""] * len(media)]
     files = [File(path, alt_text=alts[place]) for place, path in enumerate(media)]
     if draft or at:
-        _show_draft(_store_draft(client, _text(text), files, at, audience, hub, once))
+        _show_draft(_store_draft(client, text_of(text), files, at, audience, hub, once))
         return
     if media:
-        made = client.upload_post(files, _text(text), visibility=audience, hub_id=hub, idempotency_key=once)
+        made = client.upload_post(files, text_of(text), visibility=audience, hub_id=hub, idempotency_key=once)
         made = client.wait_until_ready(made["id"]) if wait else made
     else:
-        made = client.create_post(_text(text) or "", visibility=audience, hub_id=hub, idempotency_key=once)
+        made = client.create_post(text_of(text) or "", visibility=audience, hub_id=hub, idempotency_key=once)
     _show_post(made)
 
 
@@ -224,11 +167,11 @@ def _store_draft(
 
 def _show_draft(stored: Draft) -> None:
     at = stored["publishAt"]
-    _show(stored, f"Draft {stored['id']} is {f'scheduled for {at}' if at else 'stored'}.")
+    show(stored, f"Draft {stored['id']} is {f'scheduled for {at}' if at else 'stored'}.")
 
 
 def _show_post(made: Post) -> None:
-    _show(made, made["permalink"])
+    show(made, made["permalink"])
 
 
 @main.command()
@@ -236,21 +179,21 @@ def _show_post(made: Post) -> None:
 @click.argument("text", required=False)
 @visibility_option
 @once
-@_with_client
+@with_client
 def edit(client: Pressroom, post_id: str, text: str | None, visibility: str | None, once: str | None) -> None:
     """Change the text or the audience of a post."""
     audience = cast("Visibility | None", visibility and visibility.upper())
-    _show_post(client.edit_post(post_id, content=_text(text), visibility=audience, idempotency_key=once))
+    _show_post(client.edit_post(post_id, content=text_of(text), visibility=audience, idempotency_key=once))
 
 
 @main.command()
 @click.argument("post_id")
 @once
-@_with_client
+@with_client
 def delete(client: Pressroom, post_id: str, once: str | None) -> None:
     """Delete a post."""
     deleted = client.delete_post(post_id, idempotency_key=once)
-    _show(deleted, deleted["message"])
+    show(deleted, deleted["message"])
 
 
 @main.command()
@@ -258,21 +201,21 @@ def delete(client: Pressroom, post_id: str, once: str | None) -> None:
 @click.argument("text")
 @click.option("--reply-to", metavar="COMMENT", help="The id of the comment replied to.")
 @once
-@_with_client
+@with_client
 def comment(client: Pressroom, post_id: str, text: str, reply_to: str | None, once: str | None) -> None:
     """Comment on a post."""
-    made = client.comment(post_id, _text(text), parent_id=reply_to, idempotency_key=once)
-    _show(made, made["permalink"])
+    made = client.comment(post_id, text_of(text), parent_id=reply_to, idempotency_key=once)
+    show(made, made["permalink"])
 
 
 @main.command()
 @click.argument("post_id")
 @click.argument("text", required=False)
 @once
-@_with_client
+@with_client
 def bounce(client: Pressroom, post_id: str, text: str | None, once: str | None) -> None:
     """Share a post, with TEXT as a quote."""
-    _show_post(client.bounce(post_id, _text(text), idempotency_key=once))
+    _show_post(client.bounce(post_id, text_of(text), idempotency_key=once))
 
 
 @main.command()
@@ -281,20 +224,20 @@ def bounce(client: Pressroom, post_id: str, text: str | None, once: str | None) 
 @visibility_option
 @hub_option
 @once
-@_with_client
+@with_client
 def clip(
     client: Pressroom, video: str, caption: str | None, visibility: str | None, hub: str | None, once: str | None
 ) -> None:
     """Publish a clip."""
     audience = cast("Visibility | None", visibility and visibility.upper())
     made = client.publish_clip(Path(video), caption, visibility=audience, hub_id=hub, idempotency_key=once)
-    _show(made, made["permalink"])
+    show(made, made["permalink"])
 
 
 @main.command()
 @click.option("--after", metavar="CURSOR", help="Begin after this cursor; now unless given.")
 @click.option("--events", metavar="NAMES", help="Only these events, separated by commas.")
-@_with_client
+@with_client
 def watch(client: Pressroom, after: str | None, events: str | None) -> None:
     """Print the account's events as lines of JSON, each with its cursor, until Ctrl+C."""
     for cursor, event in _chosen(client.events(after), events):
@@ -304,7 +247,7 @@ def watch(client: Pressroom, after: str | None, events: str | None) -> None:
 @main.command()
 @click.option("--forward", "target", required=True, metavar="URL", help="The receiver, such as http://localhost:3000.")
 @click.option("--events", metavar="NAMES", help="Only these events, separated by commas.")
-@_with_client
+@with_client
 def listen(client: Pressroom, target: str, events: str | None) -> None:
     """Forward the account's events to a local receiver until Ctrl+C; it needs no tunnel.
 
@@ -333,7 +276,7 @@ def trigger(context: click.Context, event: str, target: str) -> None:
     secret = os.environ.get(SECRET)
     if not secret:
         raise click.UsageError(f"Set {SECRET} to the secret that the receiver verifies with.")
-    known = httpx.get(f"{_url(context).rstrip('/')}/openapi-keys.json", timeout=30).json()["webhooks"]
+    known = httpx.get(f"{address_of(context).rstrip('/')}/openapi-keys.json", timeout=30).json()["webhooks"]
     if event not in known:
         raise click.UsageError(f"There is no event {event}; there are {', '.join(known)}.")
     sample = known[event]["post"]["requestBody"]["content"]["application/json"]["example"]
@@ -367,15 +310,17 @@ def mcp_command(context: click.Context, address: str | None, origins: tuple[str,
         from pressroom_client import mcp_server
     except ImportError:
         raise click.UsageError("This needs an extra: pip install 'pressroom-client[mcp]'") from None
-    url = _url(context)
+    url = address_of(context)
     if address is None:
-        mcp_server.serve_stdio(url, _key(url))
+        mcp_server.serve_stdio(url, key_for(url))
         return
     host, _, port = address.rpartition(":")
     if not host or not port.isascii() or not port.isdigit():
         raise click.UsageError("--http takes HOST:PORT, such as 127.0.0.1:8765.")
     mcp_server.serve_http(url, host, int(port), origins)
 
+
+main.add_command(import_group)
 
 if __name__ == "__main__":
     main(prog_name=SERVICE)

@@ -1,0 +1,316 @@
+"""What `pressroom-client import` reads: an archive of Mastodon, a feed, or lines of JSON, each as a stream of items.
+
+Sources are strangers' files: every reading is bounded, nothing is unpacked to disk, and names in an archive are looked
+up among its members alone.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import os
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, cast
+from xml.etree import ElementTree
+
+from pressroom_client._files import File
+from pressroom_client.errors import PressroomError
+
+LONGEST_ITEM = 4_000_000
+"""Characters of one item, at most."""
+
+LARGEST_SOURCE = 4 * 1024**3
+"""Bytes of an archive's list of posts, at most: an archive of a few KB can unfold to more than any disk holds."""
+
+LARGEST_FEED = 32 * 1024**2
+LARGEST_FILE = 8 * 1024**2
+MOST_FILES = 4
+MOST_MEMBERS = 500_000
+PIECE = 65_536
+PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+class BadSource(PressroomError):
+    """A source cannot be read: what is wrong with it, and where."""
+
+
+@dataclass
+class Item:
+    """A post to be.
+
+    Attributes:
+        id: Names the item in its source, at every reading.
+        text: Its plain text.
+        date: When it was published there, as the source has it; None: unknown.
+        visibility: Its audience; None: as the command says.
+        files: Its pictures and videos.
+        skip: Why it is not published; empty: it is.
+    """
+
+    id: str
+    text: str
+    date: str | None = None
+    visibility: str | None = None
+    files: list[File] = field(default_factory=list)
+    skip: str = ""
+
+    @property
+    def idempotency_key(self) -> str:
+        """The key of its publication, the same at every run."""
+        return "import-" + hashlib.sha256(self.id.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+    @property
+    def content(self) -> str:
+        """Its text, ending in the day of its first publication."""
+        day = re.match(r"\d{4}-\d\d-\d\d", self.date or "")
+        return f"{self.text}\n\n({day[0]})".strip() if day else self.text
+
+
+class Done:
+    """The items that earlier runs published: a line for each, written before the next item begins."""
+
+    def __init__(self, path: Path) -> None:
+        self._seen = set(path.read_text("ascii").split()) if path.exists() else set[str]()
+        self._file = path.open("a", encoding="ascii")
+
+    def __contains__(self, item: Item) -> bool:
+        return item.idempotency_key in self._seen
+
+    def add(self, item: Item) -> None:
+        """Remembers an item, through a power cut too."""
+        self._seen.add(item.idempotency_key)
+        self._file.write(f"{item.idempotency_key}\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+
+def read_jsonl(path: Path) -> Iterator[Item]:
+    """Yields the items of lines such as `{"id": "7", "content": "…", "createdAt": "…", "visibility": "PUBLIC"}`."""
+    with path.open("rb") as lines:
+        number = 0
+        while line := lines.readline(LONGEST_ITEM):
+            number += 1
+            if line.strip():
+                yield _line_item(line, f"{path.name}, line {number}")
+
+
+def _line_item(line: bytes, place: str) -> Item:
+    try:
+        given = _object(json.loads(line))
+    except (ValueError, RecursionError):
+        raise BadSource(f"{place}: no JSON object of at most {LONGEST_ITEM:,} bytes.") from None
+    if not _is_text(given, "id") or not _is_text(given, "content"):
+        raise BadSource(f'{place}: each line needs the texts "id" and "content".')
+    date, visibility = given.get("createdAt"), given.get("visibility")
+    return Item(
+        f"jsonl {given['id']}",
+        given["content"],
+        date if isinstance(date, str) else None,
+        visibility if isinstance(visibility, str) else None,
+    )
+
+
+def _is_text(given: dict[str, Any], name: str) -> bool:
+    return isinstance(given.get(name), str)
+
+
+def read_mastodon(path: Path) -> Iterator[Item]:
+    """Yields the posts of an archive of Mastodon (.zip or .tar.gz) in its order, with their files."""
+    if zipfile.is_zipfile(path):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                names = {_plain(name): name for name in archive.namelist()}
+                yield from _mastodon_items(lambda name: archive.open(names[name]) if name in names else None)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            raise BadSource(f"{path.name} is damaged, encrypted or of an unknown kind: {error}") from None
+    else:
+        try:
+            with tarfile.open(path) as archive:
+                members = {_plain(each.name): each for each in islice(archive, MOST_MEMBERS) if each.isfile()}
+                yield from _mastodon_items(lambda name: archive.extractfile(members[name]) if name in members else None)
+        except (tarfile.TarError, EOFError):
+            raise BadSource(f"{path.name} is neither a .zip nor a .tar.gz, or is damaged.") from None
+
+
+Open = Callable[[str], "IO[bytes] | None"]
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("./").lstrip("/")
+
+
+def _mastodon_items(open_member: Open) -> Iterator[Item]:
+    outbox = open_member("outbox.json")
+    if outbox is None:
+        raise BadSource("The archive holds no outbox.json.")
+    with outbox:
+        for number, activity in enumerate(_items_of(outbox), 1):
+            post = _object(_object(activity).get("object"))
+            if post and _is_text(activity, "id"):
+                yield _mastodon_item(activity["id"], post, open_member)
+            else:
+                yield Item(f"mastodon {number}", "", skip="no post of one's own")
+
+
+def _mastodon_item(name: str, post: dict[str, Any], open_member: Open) -> Item:
+    audience = [*_texts(post.get("to")), *_texts(post.get("cc"))]
+    warning = post["summary"] if _is_text(post, "summary") else ""
+    text = text_of_html(post["content"] if _is_text(post, "content") else "")
+    item = Item(
+        f"mastodon {name}",
+        f"{warning}\n\n{text}" if warning else text,
+        post["published"] if _is_text(post, "published") else None,
+        # Never a wider audience than there: an unlisted post, too, is for followers.
+        "PUBLIC" if PUBLIC in _texts(post.get("to")) else "FOLLOWERS",
+    )
+    if post.get("inReplyTo"):
+        item.skip = "a reply"
+    elif PUBLIC not in audience and not any(each.endswith("/followers") for each in audience):
+        item.skip = "a direct message"
+    for each in _list(post.get("attachment"))[:MOST_FILES] if not item.skip else []:
+        if _is_text(_object(each), "url"):
+            _add_file(item, each, open_member)
+    return item
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in _list(value) if isinstance(each, str)]
+
+
+def _add_file(item: Item, attachment: dict[str, Any], open_member: Open) -> None:
+    member = open_member(_plain(attachment["url"]))
+    if member is None:
+        return
+    with member:
+        content = member.read(LARGEST_FILE + 1)
+    if 0 < len(content) <= LARGEST_FILE:
+        alt_text = attachment["name"] if _is_text(attachment, "name") else ""
+        item.files.append(File(content, alt_text, Path(attachment["url"]).name))
+
+
+def _items_of(stream: IO[bytes]) -> Iterator[Any]:
+    """Yields the items of the list `orderedItems`, one in memory at a time."""
+    decoder, scan = codecs.getincrementaldecoder("utf-8")("replace"), json.JSONDecoder().raw_decode
+    buffer, total, begun = "", 0, False
+    while True:
+        piece = stream.read(PIECE)
+        total += len(piece)
+        if total > LARGEST_SOURCE:
+            raise BadSource(f"outbox.json unfolds to more than {LARGEST_SOURCE:,} bytes.")
+        buffer += decoder.decode(piece, final=not piece)
+        if not begun and (start := re.search(r'"orderedItems"\s*:\s*\[', buffer)):
+            begun, buffer = True, buffer[start.end() :]
+        while begun and (buffer := buffer.lstrip(" \t\r\n,")):
+            if buffer[0] == "]":
+                return
+            try:
+                value, end = scan(buffer)
+            except RecursionError:
+                raise BadSource("outbox.json nests too deeply.") from None
+            except ValueError:
+                break  # Its end has not been read yet.
+            yield value
+            buffer = buffer[end:]
+        if not piece:
+            raise BadSource("outbox.json ends before its list of posts does, or is no JSON.")
+        if len(buffer) > LONGEST_ITEM:
+            raise BadSource(f"outbox.json holds an item of more than {LONGEST_ITEM:,} characters, or is no JSON.")
+
+
+class _Builder(ElementTree.TreeBuilder):
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        # No feed needs one, and entities, by which a small file becomes a huge one, are declared in it.
+        raise BadSource("The feed declares a document type.")
+
+
+def read_feed(content: bytes) -> Iterator[Item]:
+    """Yields the entries of an RSS or Atom feed, oldest first."""
+    parser = ElementTree.XMLParser(target=_Builder())  # noqa: S314  # it refuses entities
+    try:
+        parser.feed(content)
+        root = parser.close()
+    except (ElementTree.ParseError, ValueError, LookupError):
+        raise BadSource("The feed is no well-formed XML.") from None
+    entries = [*root.iter(f"{ATOM}entry"), *root.iter("item")]
+    return (_entry_item(entry) for entry in reversed(entries))
+
+
+def _entry_item(entry: ElementTree.Element) -> Item:
+    def of(*names: str) -> str:
+        return next((text.strip() for name in names if (text := entry.findtext(name))), "")
+
+    link = of("link") or next(
+        (each.get("href", "") for each in entry.iter(f"{ATOM}link") if each.get("rel", "alternate") == "alternate"), ""
+    )
+    title = text_of_html(of("title", f"{ATOM}title"))
+    body = text_of_html(of(f"{ATOM}content", f"{ATOM}summary", "description"))
+    # Where the title is the beginning of the text, it would be there twice.
+    parts = [body] if body.startswith(title.rstrip("…. ")) and body else [title, body]
+    name = of("guid", f"{ATOM}id") or link or title
+    text = "\n\n".join(part for part in (*parts, link) if part)
+    return Item(f"feed {name}", text, _day(of(f"{ATOM}published", f"{ATOM}updated", "pubDate")))
+
+
+def _day(given: str) -> str | None:
+    from email.utils import parsedate_to_datetime
+
+    if re.match(r"\d{4}-\d\d-\d\d", given):
+        return given
+    try:
+        return parsedate_to_datetime(given).date().isoformat()
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+
+
+class _Text(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "style"):
+            self._hidden += 1
+        elif tag == "br":
+            self.parts.append("\n")
+        elif tag in ("p", "div", "li", "blockquote", "h1", "h2", "h3", "tr"):
+            self.parts.append("\n\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style") and self._hidden:
+            self._hidden -= 1
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(re.sub(r"\s+", " ", data))
+
+
+def text_of_html(html: str) -> str:
+    """Returns the text of HTML, with its paragraphs and line breaks."""
+    parser = _Text()
+    parser.feed(html)
+    parser.close()
+    text = re.sub(r" *\n *", "\n", "".join(parser.parts))
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
