@@ -94,3 +94,18 @@ def test_doctor_checks_the_mail_server(process_server: MakeProcess, mails: MailS
     del server.settings["SMTP_URL"]
     assert "PRESSROOM_SMTP_URL is not set" in server.command("doctor", check=False).stdout
     assert mails.tried == [], "it sends nothing"
+
+
+def test_operator_tries_the_mail_server(process_server: MakeProcess, mails: MailServer) -> None:
+    server = process_server(SMTP_URL=mails.url)
+    away = server.command("mail", "test", "ann@example.org", check=False)
+    unset = process_server().command("mail", "test", "ann@example.org", check=False)
+    mails.start()
+
+    done = server.command("mail", "test", "ann@example.org")
+    malformed = server.command("mail", "test", "no address\nBcc: x@example.org", check=False)
+
+    assert (away.returncode, unset.returncode, malformed.returncode) == (2, 2, 2)
+    assert "PRESSROOM_SMTP_URL" in unset.stderr
+    assert "ann@example.org" in done.stdout
+    assert len(mails.received) == 1

@@ -1,6 +1,7 @@
 """The operator's commands on the installation, beside servers that run: what there is, jobs, endpoints, keys."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from pressroom import __version__
 from pressroom.db import Command, Tx
 from pressroom.jobs import queue
 from tests.harness.databases import in_database, settings_of
@@ -15,7 +17,7 @@ from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import PRESSROOM, ServerProcess
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
-from tests.harness.wire import ask
+from tests.harness.wire import Request, ask
 
 MakeProcess = Callable[..., ServerProcess]
 
@@ -178,3 +180,43 @@ def test_leaked_key_is_found_and_revoked_from_a_text(server: ServerProcess) -> N
     assert ask(who_am_i(server, secret)).json()["error"] == "API key revoked"
     assert json.loads(given(server, secret, "key", "find", "--json").stdout)["key"]["revokedBy"] == "admin"
     assert not [each for each in (found, told, unknown, both, revoked) if secret in each.stdout + each.stderr]
+
+
+def test_everybody_is_signed_out_and_keys_stay(server: ServerProcess) -> None:
+    owners = [Owner(server, f"signed_in_{number}") for number in range(3)]
+    key = owners[0].key()
+
+    def statuses() -> list[int]:
+        return [ask(Request(server.port, "GET", "/api/posts", {"Cookie": owner.cookie})).status for owner in owners]
+
+    one = server.command("account", "sign-out", "signed_in_0")
+    after_one = statuses()
+    everybody = server.command("account", "sign-out", "--all")
+    nobody = server.command("account", "sign-out", "--all")
+
+    assert (one.stdout, after_one) == ("1 sessions ended.\n", [401, 200, 200])
+    assert int(everybody.stdout.split()[0]) >= 2
+    assert statuses() == [401] * 3
+    assert nobody.stdout == "0 sessions ended.\n"
+    assert ask(who_am_i(server, key)).status == 200
+    kinds = rows(server, f"SELECT kind FROM audit_entries WHERE account_id = '{owners[1].id}'")  # noqa: S608  # an id
+    assert ("sessions.ended-by-operator",) in [tuple(row) for row in kinds]
+    for wrong in (("account", "sign-out"), ("account", "sign-out", "signed_in_0", "--all")):
+        assert server.command(*wrong, check=False).returncode == 2
+
+
+def test_reason_of_a_deletion_is_kept(server: ServerProcess) -> None:
+    owner = Owner(server, "spammer")
+
+    blank = server.command("account", "delete", "spammer", "--yes", "--reason", " ", check=False)
+    server.command("account", "delete", "spammer", "--yes", "--reason", "Sold pills")
+
+    assert blank.returncode == 2
+    kept = f"SELECT kind FROM audit_entries WHERE account_id = '{owner.id}' AND detail LIKE '%Sold pills%'"  # noqa: S608
+    assert [tuple(row) for row in rows(server, kept)] == [("account.deleted",)]
+
+
+def test_version_names_the_schema_and_the_commit(server: ServerProcess) -> None:
+    said = server.command("--version").stdout
+
+    assert re.fullmatch(rf"pressroom {re.escape(__version__)}, schema \d+(, commit [0-9a-f]{{12}})?\n", said), said

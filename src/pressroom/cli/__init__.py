@@ -5,6 +5,7 @@ A command has its imports in its own body, so that help and mistyped commands lo
 
 import contextlib
 import os
+import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -21,6 +22,7 @@ from pressroom.cli.operations import (
     config_command,
     doctor,
     job,
+    mail,
     migrate_command,
     openapi,
     restore_command,
@@ -71,8 +73,36 @@ def _in_one_line() -> Generator[None]:
     sys.exit(CANNOT)
 
 
+def _show_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        from pressroom.db.migrate import newest_schema
+
+        commit = _commit()
+        click.echo(f"pressroom {__version__}, schema {newest_schema()}{f', commit {commit}' if commit else ''}")
+        context.exit()
+
+
+def _commit() -> str:
+    """Returns the commit of the clone that this runs from; empty outside of one."""
+    clone = Path(__file__).parents[3]
+    if not (clone / ".git").exists():
+        return ""
+    asked = ["git", "-C", str(clone), "rev-parse", "--short=12", "HEAD"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True).stdout.strip()  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 140})
-@click.version_option(__version__, prog_name="pressroom")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def main() -> None:
     """Pressroom publishes posts for programs: API keys, exact limits, idempotent writes, signed webhooks.
 
@@ -109,7 +139,7 @@ def _take_config(command: click.Command) -> None:
 for command in (
     *(serve, worker, listen_command),
     *(migrate_command, backup_command, restore_command, transfer_command, openapi, doctor, config_command),
-    *(account, key, job, webhook, stats),
+    *(account, key, job, mail, webhook, stats),
 ):
     main.add_command(command)
 _take_config(main)

@@ -109,6 +109,18 @@ def account_suspend(username: str, reason: str, as_json: bool) -> None:
     _show(with_database(lambda db: operator_commands.suspend(db, username, reason)), as_json=as_json)
 
 
+@account.command("sign-out")
+@click.argument("username", required=False)
+@click.option("--all", "everybody", is_flag=True, help="End the sessions of all accounts.")
+def account_sign_out(username: str | None, everybody: bool) -> None:
+    """End all sessions of the account USERNAME, or of all accounts. Keys stay valid; people sign in again."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    if (username is None) != everybody:
+        raise click.UsageError("Give a USERNAME, or --all.")
+    click.echo(f"{with_database(lambda db: operator_commands.sign_out(db, username)):,} sessions ended.")
+
+
 @account.command("restore")
 @click.argument("username")
 @_as_json
@@ -121,15 +133,16 @@ def account_restore(username: str, as_json: bool) -> None:
 
 @account.command("delete")
 @click.argument("username")
+@click.option("--reason", help="Kept in the log.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_as_json
-def account_delete(username: str, yes: bool, as_json: bool) -> None:
+def account_delete(username: str, reason: str | None, yes: bool, as_json: bool) -> None:
     """Delete the account USERNAME for good: erase its names, e-mail address and password, and show nothing of it."""
     from pressroom.domains.moderation import commands as operator_commands
 
     if not yes and click.prompt("This cannot be undone. Repeat the user name", err=True) != username:
         raise PressroomError("That is another name. Nothing was deleted.")
-    _show(with_database(lambda db: operator_commands.delete(db, username)), as_json=as_json)
+    _show(with_database(lambda db: operator_commands.delete(db, username, reason)), as_json=as_json)
 
 
 @account.command("admin")

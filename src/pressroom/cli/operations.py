@@ -66,6 +66,22 @@ def job_retry(job_id: str, as_json: bool) -> None:
 
 
 @click.group()
+def mail() -> None:
+    """Try the mail server."""
+
+
+@mail.command("test")
+@click.argument("to", metavar="TO")
+def mail_test(to: str) -> None:
+    """Send a message to the address TO by the mail server of the settings, at once and once."""
+    from pressroom.clock import SystemClock
+    from pressroom.domains.mail.mailer import Mailer, test_mail
+
+    run(Mailer(own_settings(), SystemClock()).send(test_mail(to)))
+    click.echo(f"The mail server took a message to {to}. Look whether it arrived, and not among the spam.")
+
+
+@click.group()
 def webhook() -> None:
     """See webhook endpoints."""
 

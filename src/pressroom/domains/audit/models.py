@@ -24,6 +24,7 @@ class Kind(StrEnum):
     SIGN_IN_FAILED = "sign-in.failed"
     SIGNED_OUT = "session.ended"
     OTHERS_SIGNED_OUT = "sessions.ended"
+    SESSIONS_ENDED = "sessions.ended-by-operator"
     PASSWORD_CHANGED = "password.changed"  # noqa: S105  # a name
     PASSWORD_RESET = "password.reset"  # noqa: S105  # a name
     RESET_LINK_MADE = "reset-link.made"

@@ -26,6 +26,12 @@ class Sent(msgspec.Struct, frozen=True):
     mail: Mail
 
 
+def test_mail(to: str) -> Mail:
+    """Returns the message of `pressroom mail test`."""
+    text = "This message shows that the mail server of this Pressroom server is set up.\n"
+    return Mail(to, "A test message from Pressroom", text)
+
+
 class Mailer:
     """Sends mail by the settings.
 

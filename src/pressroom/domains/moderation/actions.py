@@ -4,6 +4,8 @@ Writes in the account's name that began earlier end before the lock is granted. 
 same moment is either ended here or refused there, because creating one takes the account's lock too.
 """
 
+from collections import Counter
+
 from msgspec.structs import replace
 
 from pressroom.db import Tx
@@ -123,6 +125,23 @@ async def lock_record(tx: Tx, username: str) -> AccountRecord:
     await accounts.lock_wholly(tx, record.id)
     # Read again behind the lock: the record may have changed while it was waited for.
     return await get_record(tx, username)
+
+
+async def sign_out_account(tx: Tx, username: str) -> int:
+    """Ends all sessions of an account. Returns how many. Raises NotFound."""
+    record = await _lock(tx, username)
+    ended = len(await sessions.end_oldest(tx, record.id, but=0))
+    if ended:
+        await log(tx, record.id, Kind.SESSIONS_ENDED, OPERATOR, count=ended)
+    return ended
+
+
+async def sign_out_some(tx: Tx, batch: int) -> int:
+    """Ends sessions of any accounts, with an entry in the log of each. Returns how many; 0 when there were none."""
+    ended = Counter(await sessions.end_some(tx, batch))
+    for account_id in sorted(ended):
+        await log(tx, account_id, Kind.SESSIONS_ENDED, OPERATOR, count=ended[account_id])
+    return ended.total()
 
 
 async def _suspend(tx: Tx, account_id: str, reason: str, source: Source) -> None:

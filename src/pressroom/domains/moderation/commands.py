@@ -1,5 +1,7 @@
 """The operator's commands on accounts. Each returns the command's output."""
 
+from typing import Final
+
 import msgspec
 from rich.markup import escape
 from rich.table import Table
@@ -18,6 +20,9 @@ from pressroom.errors import Invalid
 from pressroom.ids import BEYOND
 from pressroom.web.json_bodies import decode
 from pressroom.web.paging import cursor_field_errors
+
+SIGNED_OUT_AT_ONCE: Final = 200
+"""Sessions that one transaction ends, so that requests go on meanwhile."""
 
 
 async def list_accounts(db: Database, limit: int, cursor: str | None) -> RecordList:
@@ -79,9 +84,21 @@ async def restore(db: Database, username: str) -> RecordOut:
     return record_shape(await db.transact(actions.restore_account, username))
 
 
-async def delete(db: Database, username: str) -> RecordOut:
-    """Deletes an account; returns it with the names it had. Raises NotFound."""
-    return record_shape(await db.transact(actions.delete_account, username))
+async def sign_out(db: Database, username: str | None) -> int:
+    """Ends the sessions of an account, or of all (None). Returns how many. Raises NotFound."""
+    if username is not None:
+        return await db.transact(actions.sign_out_account, username)
+    total = 0
+    while ended := await db.transact(actions.sign_out_some, SIGNED_OUT_AT_ONCE):
+        total += ended
+    return total
+
+
+async def delete(db: Database, username: str, reason: str | None = None) -> RecordOut:
+    """Deletes an account; returns it with the names it had. Raises NotFound, and Invalid for a blank reason."""
+    if reason is not None:
+        check_reason(reason)
+    return record_shape(await db.transact(actions.delete_account, username, reason=reason))
 
 
 async def admin(db: Database, username: str, *, revoke: bool) -> RecordOut:

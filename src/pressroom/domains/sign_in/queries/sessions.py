@@ -121,6 +121,15 @@ async def purge_sessions(tx: Tx, batch: int) -> int:
     ...
 
 
+@sql.all(
+    "DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions ORDER BY token_hash LIMIT :batch)"
+    " RETURNING account_id"
+)
+async def end_some(tx: Tx, batch: int) -> list[str]:
+    """Ends sessions of any accounts, and returns the account of each."""
+    ...
+
+
 @sql.run("DELETE FROM sessions WHERE account_id = :account_id")
 async def delete_sessions(tx: Tx, account_id: str) -> None:
     """Ends all sessions of the account."""
