@@ -147,7 +147,7 @@ def test_stopped_run_goes_on_where_it_stopped(author: Author, run: Run, tmp_path
     assert [post["visibility"] for post in posts] == ["PUBLIC"] * 3 + ["PRIVATE"] * 3
 
 
-def test_refused_item_is_told_and_the_others_are_published(author: Author, run: Run, tmp_path: Path) -> None:
+def test_refused_item_is_named_and_others_are_published(author: Author, run: Run, tmp_path: Path) -> None:
     lines = [{"id": "1", "content": "x" * 5_001}, {"id": "2", "content": "Short"}]
     (tmp_path / "posts.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
 

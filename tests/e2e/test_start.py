@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -227,3 +228,24 @@ def warning(server: ServerProcess) -> object:
     answer = ask(Request(server.port, "GET", "/readyz"))
     assert answer.status == 200
     return answer.json().get("warning")
+
+
+@pytest.mark.parametrize("only", ["all", "worker"])
+def test_service_manager_hears_when_a_process_serves(
+    roomy_server: MakeProcess, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch, only: str
+) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager,
+    ):
+        address = f"{folder}/notify"
+        manager.bind(address)
+        manager.settimeout(DEADLINE)
+        server = roomy_server(DATABASE_URL=postgres_server.create_database(f"notify_{only}"))
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+
+        server.launch(*(["--only", "worker"] if only == "worker" else []))
+
+        assert manager.recv(64) == b"READY=1"
+        assert only == "worker" or serves(server)
+        assert server.stop() == 0

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import re
 import resource
 import signal
 import socket
@@ -158,6 +159,7 @@ async def _work(
     """Serves and delivers, or does one of these, until the stop."""
     if only is Part.WORKER:
         await announce(runtime)
+        _tell_ready()
         await _deliver(runtime, stopping, concurrency)
         return
     if only is Part.API and runtime.db.engine == "sqlite":
@@ -249,6 +251,17 @@ async def _unless_stopped(opening: Coroutine[Any, Any, Runtime], stopping: async
     return None if task.cancelled() else task.result()
 
 
+def _tell_ready() -> None:
+    """Tells the service manager that started this process, if one did, that it serves (sd_notify)."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, contextlib.suppress(OSError):
+        manager.setblocking(False)
+        # An @ stands for the NUL that begins an abstract address.
+        manager.sendto(b"READY=1", re.sub("^@", "\0", address))
+
+
 def _raise_file_limit() -> None:
     """Raises the limit of open files and sockets to the hard limit; many systems start with 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -314,6 +327,7 @@ async def _serve(runtime: Runtime, stopping: asyncio.Event, drained: asyncio.Eve
     server.on_startup(
         partial(runtime.log.info, "listening", address=settings.base_url, host=settings.host, port=settings.port)
     )
+    server.on_startup(_tell_ready)
     serving = asyncio.create_task(server.serve())
     stopped = asyncio.create_task(stopping.wait())
     await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
