@@ -129,7 +129,7 @@ async def lock_record(tx: Tx, username: str) -> AccountRecord:
 
 async def sign_out_account(tx: Tx, username: str) -> int:
     """Ends all sessions of an account. Returns how many. Raises NotFound."""
-    record = await _lock(tx, username)
+    record = await lock_record(tx, username)
     ended = len(await sessions.end_oldest(tx, record.id, but=0))
     if ended:
         await log(tx, record.id, Kind.SESSIONS_ENDED, OPERATOR, count=ended)
