@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from pressroom.db import Command, ConstraintViolated, Database, Query, Tx
-from pressroom.db.postgres.database import PostgresTx
+from pressroom.db.postgres.tx import PostgresTx
 from pressroom.errors import Conflict, NotFound, PressroomError
 
 Run = Callable[[Any], Any]

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from pressroom.db import Command
-from pressroom.db.postgres.database import PostgresDatabase, PostgresTx
+from pressroom.db.postgres.database import PostgresDatabase
+from pressroom.db.postgres.tx import PostgresTx
 from pressroom.db.sqlite.database import SqliteDatabase
 from tests.harness.local import LocalServer
 from tests.harness.plans import Asked, Postgres
