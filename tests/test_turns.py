@@ -132,15 +132,25 @@ def test_rest_ends_when_steps_of_another_client_wait() -> None:
         await kitchen.request("a", 2)
         await kitchen.request("visitor")
         follow_clock(kitchen)
-        crowd = [asyncio.create_task(kitchen.request("a")) for _ in range(2)]
+        kitchen.served.clear()
+        crowd = [asyncio.create_task(kitchen.request("a", 5)) for _ in range(2)]
         await rounds(20)
-        assert Counter(kitchen.served) == {"a": 2, "visitor": 1}
-        others = [asyncio.create_task(kitchen.request("visitor")) for _ in range(2)]
+        crowd.append(asyncio.create_task(kitchen.request("a", 5)))
         await rounds(20)
-        assert len(kitchen.served) >= 5
-        kitchen.now += 1
-        await asyncio.gather(*crowd, *others)
-        assert Counter(kitchen.served) == {"a": 4, "visitor": 3}
+        assert not kitchen.served, "more steps of the same client do not end it"
+        others = [asyncio.create_task(kitchen.request("visitor", 5)) for _ in range(2)]
+        while not kitchen.served:
+            await asyncio.sleep(0)
+        kitchen.now += 0.1  # The rest would end now.
+        counts = [len(kitchen.served)]
+        for _ in range(5):
+            await asyncio.sleep(0)
+            counts.append(len(kitchen.served))
+        assert counts == list(range(1, 7)), "one step in each round"
+        while not all(each.done() for each in (*crowd, *others)):
+            kitchen.now += 1
+            await asyncio.sleep(0)
+        assert Counter(kitchen.served) == {"a": 15, "visitor": 10}
 
     in_kitchen(scene, use=LoopUse(company=1))
 
@@ -224,7 +234,7 @@ def test_uncontended_steps_are_run_at_once() -> None:
 def test_step_after_a_round_of_the_loop_is_run_at_once() -> None:
     async def run() -> list[str]:
         times, done = [0.0], list[str]()
-        turns = Turns(lambda: times[0])
+        turns = Turns(lambda: times[0], use=LoopUse(little=-1, company=0))
 
         async def work(name: str, seconds: float) -> None:
             times[0] += seconds
