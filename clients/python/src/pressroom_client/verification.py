@@ -28,7 +28,7 @@ _SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class VerificationFailed(ValueError):
-    """The delivery cannot be trusted. The message says why; of the received bytes it contains only the age."""
+    """The delivery cannot be trusted. The message has the reason; of the received bytes it contains only the age."""
 
 
 def verify(
