@@ -232,3 +232,13 @@ def test_page_is_first_painted_after_its_script_has_run(server: LocalServer, ali
     tab.wait("performance.getEntriesByName('first-contentful-paint').length")
     painted, arrived = tab.page.evaluate(FIRST_PAINT)
     assert painted > arrived
+
+
+def test_present_section_of_the_settings_is_in_sight(server: LocalServer, alice: Actor, open_tab: OpenTab) -> None:
+    tab = open_tab(server, alice, width=360)
+    tab.open("/settings/log")
+
+    box = tab.page.locator(".side [aria-current]").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360

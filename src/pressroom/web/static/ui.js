@@ -364,6 +364,15 @@ addEventListener('pageshow', ({ persisted }) => {
   if (persisted) for (const form of document.querySelectorAll('[data-sent]')) makeReady(form)
 })
 
+// --- In a narrow window the navigation of the settings scrolls sideways: the present section is in sight.
+
+const section = document.querySelector('.side [aria-current]')
+if (section) {
+  const side = section.closest('.side')
+  const [inner, outer] = [section.getBoundingClientRect(), side.getBoundingClientRect()]
+  side.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2
+}
+
 // After everything that the page itself needs.
 addEventListener('load', () => navigator.serviceWorker?.register('/service-worker.js').catch(() => {}))
 
