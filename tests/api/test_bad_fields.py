@@ -110,7 +110,11 @@ class Stage:
         things = {"clips": self.clip_id, "comments": self.comment_id, "drafts": self.draft_id}
         own = things.get(route.path.split("/")[2], self.post_id)
         path = route.path.replace("{id}", own).replace("{webhookId}", self.webhook_id)
-        path = path.replace("{keyId}", self.somebody.record.id).replace("{username}", "nobody_here")
+        path = (
+            path.replace("{keyId}", self.somebody.record.id)
+            .replace("{username}", "nobody_here")
+            .replace("{name}", "about")
+        )
         return self._client(route, case).request(route.method, path, content=body, headers=headers)
 
     def check_refused(self, cases: list[Case], field_errors_of: Callable[[httpx.Response], list[Named]]) -> None:

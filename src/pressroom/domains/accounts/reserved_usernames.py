@@ -23,9 +23,9 @@ PATHS: Final = """
     about account accounts admin api auth avatars cards clip clips comment comments compose dashboard decisions
     dev discover docs download downloads drafts events explore export favicon feed feeds follow followers
     following follows forgot healthz home hub hubs inbox invitations invite join llms login logout manifest me media
-    messages metrics notifications oembed openapi openapikeys post posts preview privacy profile readyz register
-    report reports reset robots saved search settings setup signin signout signup sitemap static suggestions tag
-    tags terms timeline tos unsubscribe upload uploads user users verify wellknown
+    messages metrics notifications oembed offline openapi openapikeys post posts preview privacy profile readyz register
+    report reports reset robots saved search serviceworker settings setup signin signout signup sitemap static
+    suggestions tag tags terms timeline tos unsubscribe upload uploads user users verify wellknown
 """
 """First parts of our paths, those that may come, and what people expect to be one."""
 
