@@ -68,16 +68,19 @@ def avatar(address: str, name: str | None, size: int) -> Markup:
     return _AVATAR.format(avatar_source(address, name), size, size)
 
 
-_SCRIPT: Final = Markup('<script type="module" blocking="render" src="{}"></script>')
+_SCRIPT: Final = Markup('<script type="module"{} src="{}"></script>')
+_BEFORE_PAINT: Final = Markup(' blocking="render"')
 
 
-def script(name: str) -> Markup:
+def script(name: str, *, before_paint: bool = False) -> Markup:
     """Returns the element that loads a module of ours.
 
-    The page is first painted after it has run: it writes times in the reader's zone, and a time of another length could
-    wrap a line and move everything below.
+    Args:
+        name: The file.
+        before_paint: The page is first painted after it has run. That costs time, so it is for a module that moves
+            the page, as one does that writes times in the reader's zone: a longer time can wrap a line.
     """
-    return _SCRIPT.format(static_path(name))
+    return _SCRIPT.format(_BEFORE_PAINT if before_paint else "", static_path(name))
 
 
 _globals: Final = cast("dict[str, object]", _environment.globals)
