@@ -11,6 +11,7 @@ from pressroom.entities import Entity
 from tests.api.actors import Actor, publish
 from tests.api.conftest import MakeActor
 from tests.corpus.pictures import noise, saved
+from tests.harness.local import LocalServer
 
 FULL = "See https://example.org/a, #printing and @nobody_of_this_name"
 """A text with one of each that a scan looks for."""
@@ -36,8 +37,9 @@ class Scans:
 
 
 @pytest.fixture
-def scans(monkeypatch: pytest.MonkeyPatch) -> Scans:
-    """Notes each scan, whichever module asks for it."""
+def scans(server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> Scans:
+    """Notes each scan of a request, whichever module asks for it."""
+    server.keep_still()  # The index of the search scans each text in the background.
     made, scan = Scans(), entities.find_entities
     for name, module in list(sys.modules.items()):
         if name.startswith("pressroom") and getattr(module, "find_entities", None) is scan:

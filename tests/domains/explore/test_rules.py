@@ -246,7 +246,7 @@ async def check(db: Database, clock: SettableClock, plan: Plan) -> None:
 
 def test_every_reader_sees_the_results_of_the_model(db: Database, run: Run, clock: SettableClock) -> None:
     @given(plans)
-    @settings(max_examples=EXAMPLES[db.engine], derandomize=True)
+    @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
     def play(plan: Plan) -> None:
         run(check(db, clock, plan))
 

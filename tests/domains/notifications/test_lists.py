@@ -286,7 +286,7 @@ def test_lists_follow_the_plainest_rules(db: Database, run: Run) -> None:
     met: set[tuple[str, bool, bool]] = set()
 
     @given(story)
-    @settings(max_examples=EXAMPLES[db.engine], derandomize=True)
+    @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
     def check(acts: list[tuple[str, int, int, int]]) -> None:
         world = World(db, run, run(db.transact(make_accounts)))
         for verb, who, other, thing in acts:

@@ -110,6 +110,8 @@ def graphs(draw: st.DrawFn) -> Graph:
     pairs = list(itertools.permutations(range(accounts), 2))
     following = draw(st.frozensets(st.sampled_from(pairs)))
     blocks = draw(st.just(frozenset[tuple[int, int]]()) | st.frozensets(st.sampled_from(pairs), max_size=3))
+    # A block ends follows both ways, so that no list has to look for one behind a follow.
+    following -= blocks | {(blocked, blocking) for blocking, blocked in blocks}
     private, suspended, turned = (draw(st.just(frozenset[int]()) | st.frozensets(account)) for _ in range(3))
     posts: list[Planned] = []
     for number in range(draw(st.integers(4, 12))):
@@ -190,7 +192,7 @@ def test_which_changes_shut_somebody_out(after: Visibility) -> None:
 
 
 @given(graphs())
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=300, derandomize=True, deadline=None)
 def test_the_rule_lets_in_whom_it_is_meant_for(graph: Graph) -> None:
     for post in graph.posts:
         assert {reader for reader in graph.readers if graph.sees(reader, post)} == allowed(graph, post)
@@ -392,7 +394,7 @@ def test_every_way_of_reading_follows_the_rule(db: Database, run: Run) -> None:
     met: set[tuple[Visibility, bool, bool]] = set()
 
     @given(graphs())
-    @settings(max_examples=EXAMPLES[db.engine], derandomize=True)
+    @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
     def check(graph: Graph) -> None:
         met.update(outcomes(graph))
         kept = run(db.transact(keep, graph))

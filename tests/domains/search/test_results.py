@@ -323,7 +323,7 @@ def test_posts_follow_the_plainest_rules(db: Database, clock: SettableClock, run
     met: set[str] = set()
 
     @given(story, query, person, person, st.integers(-2, 2))
-    @settings(max_examples=EXAMPLES[db.engine], derandomize=True)
+    @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
     def check(
         acts: list[tuple[str, int, int, int, list[str]]], texts: list[str], reader: int, author: int, days: int
     ) -> None:
@@ -368,7 +368,7 @@ def test_people_follow_the_plainest_rules(
     early = 0
 
     @given(st.lists(act.filter(lambda each: each[0] not in {"publish", "edit", "delete"}), max_size=30), person)
-    @settings(max_examples=EXAMPLES[db.engine] // 2, derandomize=True)
+    @settings(max_examples=EXAMPLES[db.engine] // 2, derandomize=True, deadline=None)
     def check(acts: list[tuple[str, int, int, int, list[str]]], reader: int) -> None:
         world = World(db, clock, run)
         for each in acts:

@@ -274,7 +274,7 @@ def test_timeline_equals_the_model(db: Database, run: Run, reading: str, monkeyp
     met: set[str] = set()
 
     @given(worlds())
-    @settings(max_examples=EXAMPLES[db.engine], derandomize=True)
+    @settings(max_examples=EXAMPLES[db.engine], derandomize=True, deadline=None)
     def check(world: World) -> None:
         kept = run(db.transact(keep, world))
         for limit in (3, 5, 50):
