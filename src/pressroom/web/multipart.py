@@ -5,6 +5,7 @@ is wrong with single parts is collected (docs/errors.md#details): after the firs
 the rest is read only to find further errors.
 """
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -47,6 +48,9 @@ HEAD_BYTES: Final = 4_096
 
 AT_ONCE: Final = 64 * 1024
 """Bytes that the parser gets at a time: it copies them."""
+
+PARTS_AT_ONCE: Final = 32
+"""Parts after which the parser gives way. It gets hundreds of empty parts at a time."""
 
 MOST_HEADERS: Final = 8
 """Headers of a part; RFC 7578 has three."""
@@ -172,6 +176,8 @@ class _Reading:
             for event in self._parser.parse(data):
                 if isinstance(event, MultipartSegment):
                     self._part = self._begin(event)
+                    if self._parts % PARTS_AT_ONCE == 0:
+                        await asyncio.sleep(0)
                 elif event:
                     await self._part.take(event)
                 else:
