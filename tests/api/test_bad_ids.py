@@ -69,7 +69,7 @@ NOTIFICATION_ROUTES = [route for route in ROUTES if "{notificationId}" in route.
 COMMENT_ROUTES = [route for route in ROUTES if route.path == "/api/comments/{id}"]
 SESSION_ROUTES = [route for route in ROUTES if "{sessionId}" in route.path]
 PASSKEY_ROUTES = [route for route in ROUTES if "{passkeyId}" in route.path]
-"""Of one's own passkeys: test_passkeys.py asks for another account's."""
+"""Routes of the caller's passkeys: test_passkeys.py asks for those of another account."""
 CASE_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/reports/{id}")]
 BLOCK_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/blocks/{id}")]
 EXCLUSION_ROUTES = [route for route in ROUTES if route.path.startswith("/api/admin/explore/{id}")]

@@ -1,7 +1,7 @@
 """Calls the tools of `pressroom-client mcp` by the protocol's own client: in process, over stdio and over HTTP.
 
-python mcp_story.py COMMAND BASE_URL KEY OTHER_KEY PORT prints what it saw as one line of JSON. KEY has the scopes of
-drafts and posts, OTHER_KEY none of them.
+python mcp_story.py COMMAND BASE_URL KEY OTHER_KEY PORT prints its observations as one line of JSON. KEY has the scopes
+of drafts and posts, OTHER_KEY none of them.
 """
 
 # pyright: reportMissingImports=false

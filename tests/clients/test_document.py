@@ -7,14 +7,13 @@ import base64
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.harness import npm
 from tests.harness.process import ServerProcess
-from tests.harness.roomy import ROOMY
 from tests.media.uploads import image
 
 HERE = Path(__file__).parent
@@ -23,15 +22,6 @@ needs_node = pytest.mark.skipif(npm.missing() is not None, reason=npm.missing() 
 
 SCOPES = ("posts:write", "media:write", "comments:write")
 PICTURE = base64.b64encode(image("PNG")).decode()
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A real server with its worker, and an account."""
-    server = ServerProcess(tmp_path_factory.mktemp("clients"), **ROOMY).start()
-    server.create_account()
-    yield server
-    server.stop()
 
 
 @pytest.fixture(scope="module")

@@ -114,7 +114,7 @@ seconds.
 ## Reference
 
 - [API reference]({base_url}/docs)
-- [OpenAPI of what a key may do]({base_url}/openapi-keys.json)
+- [OpenAPI of the operations of a key]({base_url}/openapi-keys.json)
 - [OpenAPI of everything]({base_url}/openapi.json)
 
 ## Operations of a key
@@ -165,7 +165,7 @@ async def manifest(request: Request[Any]) -> Response:
     return Response(200, _manifest(), b"application/manifest+json", [FOR_A_DAY])
 
 
-@routes.get(OFFLINE, Public(), summary="What is shown without a connection")
+@routes.get(OFFLINE, Public(), summary="The page without a connection")
 async def offline(request: Request[Any]) -> Response:
     """The page that the service worker keeps: the same for everybody."""
     return page("offline.html", {})
