@@ -80,7 +80,6 @@ async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str,
         "viewer_is_admin": is_admin,
         "unread": await request.services.count_unread(request.db, account_id or "") if is_counted else 0,
         "open_reports": await request.services.count_reports(request.db) if is_for_admins else 0,
-        "has_page": request.services.has_page,
     }
 
 

@@ -34,6 +34,7 @@ def static_names() -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+@cache
 def static_path(name: str) -> str:
     """Returns the address of the file below `static/` at the path `name`; templates know this as `static(name)`."""
     return f"/static/{_digests()[_group(name)]}/{name}"
