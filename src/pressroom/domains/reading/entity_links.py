@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -51,6 +52,7 @@ def linked_parts(text: str) -> Iterator[Markup]:
         yield part
 
 
+@lru_cache(512)  # The newest posts are on the pages of many readers, each rendered anew: a tenth of a page.
 def shortened(text: str) -> Shortened:
     """The beginning of a text: as many characters, lines and links as a list shows, and then `…`.
 
