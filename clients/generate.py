@@ -74,7 +74,18 @@ def _used_schemas(document: Schema) -> dict[str, Schema]:
         name = waiting.pop()
         used.add(name)
         waiting |= set(_references(known[name])) - used
-    return {name: known[name] for name in sorted(used)}
+    return {name: _whole(known, known[name]) for name in sorted(used)}
+
+
+def _whole(known: Mapping[str, Schema], schema: Schema) -> Schema:
+    """Returns a schema with the fields of those that it extends."""
+    if "$ref" in schema:
+        return _whole(known, known[str(schema["$ref"]).removeprefix(_REFERENCE)])
+    if "allOf" not in schema:
+        return schema
+    parts = [_whole(known, part) for part in schema["allOf"]]
+    properties = {field: held for part in parts for field, held in part["properties"].items()}
+    return {**schema, "properties": properties, "required": [field for part in parts for field in part["required"]]}
 
 
 def _references(value: object) -> Iterator[str]:
@@ -127,7 +138,8 @@ def _python(schemas: Mapping[str, Schema], events: Mapping[str, Schema]) -> str:
     lines.append("from __future__ import annotations\n\nfrom typing import Literal, TypedDict, Union\n")
     for name, schema in schemas.items():
         if "properties" not in schema:
-            lines.append(f"{name} = {_type(schema, 0)}\n")
+            text = _sentence(schema)
+            lines.append(f"{name} = {_type(schema, 0)}\n" + (f'"""{text}"""\n' if text else ""))
     for name, schema in schemas.items():
         if "properties" in schema:
             lines += _typed_dict(name, schema)
@@ -185,7 +197,10 @@ def _typescript(schemas: Mapping[str, Schema], events: Mapping[str, Schema]) -> 
     lines = [f"// The types of bodies and answers, by their names in the API reference.\n// {_HEAD}\n"]
     for name, schema in schemas.items():
         if "properties" not in schema:
-            lines.append(f"export type {name} = {_type(schema, 1)}\n")
+            lines += [
+                *([f"/** {text} */"] if (text := _sentence(schema)) else []),
+                f"export type {name} = {_type(schema, 1)}\n",
+            ]
             continue
         required: list[str] = schema.get("required", [])
         lines += [f"/** {_sentence(schema)} */", f"export interface {name} {{"]

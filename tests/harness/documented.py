@@ -16,6 +16,10 @@ OURS = re.compile(
 RATE_LIMITS = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit-policy", "ratelimit"}
 EVERYWHERE = {"x-request-id", "x-service-api-version", "cache-control"}
 """Headers of every answer, which the introduction names."""
+REPLAYED = {"idempotent-replayed", "idempotent-body-differs"}
+"""Headers of replays, which the introduction names."""
+OF_STATUS = {401: "www-authenticate", 429: "retry-after", 503: "retry-after"}
+"""Headers that every answer with a status has."""
 VARYING = {
     "Validation failed",
     "Not found",
@@ -54,18 +58,54 @@ def validator(document: Json, schema: Json) -> Draft202012Validator:
 def without_unknown_fields(document: Json) -> Json:
     """The document with every object closed, so that an answer's undocumented fields show."""
     copy: Json = json.loads(json.dumps(document))
+    copy["components"]["schemas"] = {
+        name: whole(document, held) for name, held in document["components"]["schemas"].items()
+    }
     for schema in copy["components"]["schemas"].values():
         if "properties" in schema:
             schema.setdefault("additionalProperties", False)
     return copy
 
 
+def whole(document: Json, schema: Json) -> Json:
+    """A schema with the fields of those that it extends."""
+    if "allOf" not in schema:
+        return schema
+    parts = [whole(document, resolve(document, part)) for part in schema["allOf"]]
+    properties = {name: held for part in parts for name, held in part["properties"].items()}
+    required = [name for part in parts for name in part["required"]]
+    rest = {key: value for key, value in schema.items() if key != "allOf"}
+    return {**rest, "type": "object", "properties": properties, "required": required}
+
+
 def examples(document: Json, media: Json) -> list[Any]:
-    """The examples of a body or an answer, or else of its schema."""
+    """The examples of a body or an answer, or else that of its schema."""
     named = [resolve(document, each)["value"] for each in media.get("examples", {}).values()]
-    return [*named, *([media["example"]] if "example" in media else [])] or resolve(document, media["schema"])[
-        "examples"
-    ]
+    return [*named, *([media["example"]] if "example" in media else [])] or [example(document, media["schema"])]
+
+
+def example(document: Json, schema: Json) -> Any:
+    """The example of a schema; one that has none consists of others, and shows theirs."""
+    schema = whole(document, resolve(document, schema))
+    if "examples" in schema:
+        return schema["examples"][0]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return example(document, schema["anyOf"][0])
+    match schema["type"]:
+        case "object":
+            return {name: example(document, held) for name, held in schema["properties"].items()}
+        case "array":
+            return [example(document, schema["items"])] * schema.get("minItems", 1)
+        case "boolean":
+            return True
+        case "integer":
+            return schema.get("minimum", 0)
+        case ["string", "null"]:
+            return None
+        case _:
+            return "2026-11-20T16:08:12.345Z" if schema.get("format") == "date-time" else "AAAAAAAAACkAAAAAAAAAAA"
 
 
 def parameters(document: Json, operation: Json) -> list[Json]:
@@ -106,22 +146,33 @@ class Documented:
                 if method.lower() not in methods:
                     assert status == 405
                     return elsewhere["405"]
-                assert str(status) in methods[method.lower()]["responses"], f"{method} {path} may not answer {status}"
-                return resolve(self.document, methods[method.lower()]["responses"][str(status)])
+                if status >= 500:
+                    return elsewhere["5XX"]
+                described = methods[method.lower()]["responses"]
+                statuses = [str(status), *(["4XX"] if status >= 400 else [])]
+                found = [resolve(self.document, described[each]) for each in statuses if each in described]
+                assert found, f"{method} {path} may not answer {status}"
+                return found[0]
         assert status == 404
         return elsewhere["404"]
 
     def _check_headers(self, described: Json, answer: httpx.Response) -> None:
-        documented = {name.lower(): resolve(self.document, held) for name, held in described["headers"].items()}
-        assert {name for name in answer.headers if OURS.fullmatch(name)} <= documented.keys() | EVERYWHERE
+        documented = {name.lower(): resolve(self.document, held) for name, held in described.get("headers", {}).items()}
+        known = documented.keys() | EVERYWHERE
+        if answer.is_success:
+            known |= REPLAYED | RATE_LIMITS
+        assert {name for name in answer.headers if OURS.fullmatch(name)} <= known
         assert "x-request-id" in answer.headers
+        assert OF_STATUS.get(answer.status_code, "x-request-id") in answer.headers
         for name, header in documented.items():
             value = answer.headers.get(name)
             assert value is not None or not header.get("required"), f"{name} is missing"
             if value is not None:
                 typed = int(value) if header["schema"]["type"] == "integer" else value
                 validator(self.document, header["schema"]).validate(typed)
-        if answer.request.headers.get("authorization") and documented.keys() >= RATE_LIMITS:
+        if answer.status_code == 401:
+            assert not answer.headers.keys() & RATE_LIMITS
+        elif answer.request.headers.get("authorization") and (answer.is_success or documented.keys() >= RATE_LIMITS):
             assert answer.headers.keys() >= RATE_LIMITS
 
     def _check_wording(self, media: Json, body: Json) -> None:

@@ -32,19 +32,21 @@ def narrowed(before: Tree, after: Tree) -> list[str]:
 def frozen(document: Tree) -> Tree:
     """Returns the parts of a document that `narrowed` reads, of operations, schemas and parameters."""
     kept = {name: document["components"].get(name, {}) for name in ("schemas", "parameters")}
-    return {"paths": _without_texts(_answered(document["paths"])), "components": _without_texts(kept)}
+    return {"paths": _without_texts(_answered(document)), "components": _without_texts(kept)}
 
 
-def _answered(paths: Tree) -> Tree:
-    """Returns the paths with successful responses alone."""
+def _answered(document: Tree) -> Tree:
+    """Returns the paths with successful responses alone, in full."""
     return {
         path: {
-            method: {**operation, "responses": {s: r for s, r in operation["responses"].items() if s.startswith("2")}}
-            for method, operation in methods.items()
-            if isinstance(operation, dict) and "responses" in operation
+            method: {**operation, "responses": _successes(document, operation)} for method, operation in methods.items()
         }
-        for path, methods in paths.items()
+        for path, methods in document["paths"].items()
     }
+
+
+def _successes(document: Tree, operation: Tree) -> Tree:
+    return {s: _resolved(document, r) for s, r in operation["responses"].items() if s.startswith("2")}
 
 
 def _without_texts(tree: Any, *, names: bool = False) -> Any:
@@ -154,6 +156,8 @@ class _Comparison:
 
     def _alternatives(self, schema: Tree, resolve: Any) -> list[Tree]:
         schema = resolve(schema)
+        if "allOf" in schema:
+            schema = _joined([option for part in schema["allOf"] for option in self._alternatives(part, resolve)])
         if "anyOf" in schema:
             return [found for each in schema["anyOf"] for found in self._alternatives(each, resolve)]
         types = _types(schema)
@@ -173,6 +177,15 @@ def _resolved(document: Tree, part: Tree) -> Tree:
             target = target[name]
         part = target
     return part
+
+
+def _joined(parts: list[Tree]) -> Tree:
+    """Returns the schema of objects that fulfil all of these."""
+    return {
+        "type": "object",
+        "properties": {name: held for part in parts for name, held in part["properties"].items()},
+        "required": [name for part in parts for name in part["required"]],
+    }
 
 
 def _types(schema: Mapping[str, Any]) -> list[str]:

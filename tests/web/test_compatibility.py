@@ -66,11 +66,12 @@ BREAKING: dict[str, Callable[[Tree], object]] = {
         {"enum": ["PUBLIC"], "type": "string"}, *PROPERTIES, "visibility"
     ),
     "POST /api/posts takes: application/json is gone": remove(*CREATE, "requestBody", "content", "application/json"),
-    "Post.createdAt is gone": remove("components", "schemas", "Post", "properties", "createdAt"),
-    "Post.createdAt: may be null": set_to(
-        {"type": ["string", "null"]}, "components", "schemas", "Post", "properties", "createdAt"
+    "Post.createdAt is gone": remove("components", "schemas", "OriginalPost", "properties", "createdAt"),
+    "Clip.createdAt is gone": remove("components", "schemas", "Clip", "properties", "createdAt"),
+    "Clip.createdAt: may be null": set_to(
+        {"type": ["string", "null"]}, "components", "schemas", "Clip", "properties", "createdAt"
     ),
-    "Post.id may be absent": lambda tree: schema(tree, "Post")["required"].remove("id"),
+    "Clip.id may be absent": lambda tree: schema(tree, "Clip")["required"].remove("id"),
 }
 
 
@@ -93,12 +94,12 @@ def test_broken_promise_is_named(told: str) -> None:
 ADDING: dict[str, Callable[[Tree], object]] = {
     "an operation": set_to({"get": {"responses": {}}}, "paths", "/api/later"),
     "an optional field of a request": set_to({"type": "string"}, *PROPERTIES, "language"),
-    "a field of an answer": set_to({"type": "string"}, "components", "schemas", "Post", "properties", "language"),
+    "a field of an answer": set_to({"type": "string"}, "components", "schemas", "Clip", "properties", "language"),
     "an optional parameter": require(
         {"in": "query", "name": "verbose", "schema": {"type": "string"}}, *CREATE, "parameters"
     ),
     "a longer text": lambda tree: _each(schema(tree, "CreatePost")["properties"]["content"], maxLength=10_000),
-    "a text that is never null": set_to({"type": "string"}, "components", "schemas", "Post", "properties", "content"),
+    "a text that is never null": set_to({"type": "string"}, "components", "schemas", "Clip", "properties", "caption"),
 }
 
 

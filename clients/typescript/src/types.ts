@@ -28,7 +28,6 @@ export interface Account {
 
 /** The account that made something, as everybody sees it. */
 export interface Author {
-  /** Opaque; sorts by time of creation. */
   id: string
   username: string
   displayName: string
@@ -45,13 +44,11 @@ export interface BouncePost {
 
 /** A clip. */
 export interface Clip {
-  /** Opaque; sorts by time of creation. */
   id: string
   author: Author
   caption: string | null
   /** Seconds; null until it is READY. */
   duration: number | null
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility: Visibility
   /** The hub that it was made into. */
   hub: PostHub | null
@@ -72,11 +69,11 @@ export interface ClipCreatedData {
   postclip: CreatedClip
 }
 
+/** What kind of fault it is. A later version may know more. */
 export type Code = string
 
 /** A comment. */
 export interface Comment {
-  /** Opaque; sorts by time of creation. */
   id: string
   /** The post commented on. */
   postId: string
@@ -103,10 +100,10 @@ export interface CommentCreatedData {
 /** A page of comments, oldest first. */
 export interface CommentList {
   comments: Array<Comment>
-  /** The cursor of the next page; null on the last. */
   nextCursor: string | null
 }
 
+/** Who may comment on a post, of those who see it: everyone, followers of its author, or nobody else. */
 export type Commenters = 'everyone' | 'followers' | 'nobody'
 
 /** A comment to publish. */
@@ -124,7 +121,6 @@ export interface CreateDraft {
   needsApproval?: boolean | null
   /** The text. A draft may have none yet; null clears it. */
   content?: string | null
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility?: Visibility | null
   location?: LocationIn | null
   /** The hub to publish into. Membership counts when it is published. */
@@ -132,7 +128,7 @@ export interface CreateDraft {
   poll?: PollIn | null
   /** The page whose card is shown, instead of the content's first link. */
   linkPreviewUrl?: string | null
-  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone. */
+  /** Signed in alone. */
   comments?: Commenters | null
   /** The allowlist of a CUSTOM post. Signed in alone. */
   usernames?: Array<string> | null
@@ -148,12 +144,11 @@ export interface CreateDraft {
 export interface CreatePost {
   /** The text. Needed: more than white space. Counted in code points after NFC. */
   content: string
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility?: Visibility | null
   location?: LocationIn | null
   /** A hub that the account is a member of. */
   hubId?: string | null
-  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone; absent: everyone. */
+  /** Signed in alone; absent: everyone. */
   comments?: Commenters | null
   poll?: PollIn | null
   /** The page whose card is shown, instead of the content's first link. */
@@ -198,20 +193,17 @@ export interface CreatedPost {
 /** The post that was deleted. */
 export interface Deleted {
   message: string
-  /** Opaque; sorts by time of creation. */
   id: string
 }
 
 /** The draft that was deleted. */
 export interface DeletedDraft {
   message: string
-  /** Opaque; sorts by time of creation. */
   id: string
 }
 
 /** A draft. */
 export interface Draft {
-  /** Opaque; sorts by time of creation. */
   id: string
   /** Grows with each change. A change names the version that it changes. */
   version: number
@@ -227,13 +219,11 @@ export interface Draft {
   /** Of a published draft: its post. */
   postId: string | null
   content: string | null
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility: Visibility
   location: Location | null
   hubId: string | null
   poll: DraftPoll | null
   linkPreviewUrl: string | null
-  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. */
   comments: Commenters
   /** The allowlist of a CUSTOM post. */
   usernames: Array<string>
@@ -247,7 +237,6 @@ export interface Draft {
 /** A page of drafts, newest first. */
 export interface DraftList {
   drafts: Array<Draft>
-  /** The cursor of the next page; null on the last. */
   nextCursor: string | null
 }
 
@@ -259,6 +248,7 @@ export interface DraftPoll {
   durationMinutes: number
 }
 
+/** The state of a draft. PUBLISHED is final. */
 export type DraftState = 'draft' | 'scheduled' | 'refused' | 'published'
 
 /** Changes to a draft. Fields that are not given stay as they are, and null clears a field. */
@@ -269,7 +259,6 @@ export interface EditDraft {
   needsApproval?: boolean | null
   /** The text. A draft may have none yet; null clears it. */
   content?: string | null
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility?: Visibility | null
   location?: LocationIn | null
   /** The hub to publish into. Membership counts when it is published. */
@@ -277,7 +266,7 @@ export interface EditDraft {
   poll?: PollIn | null
   /** The page whose card is shown, instead of the content's first link. */
   linkPreviewUrl?: string | null
-  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone. */
+  /** Signed in alone. */
   comments?: Commenters | null
   /** The allowlist of a CUSTOM post. Signed in alone. */
   usernames?: Array<string> | null
@@ -293,9 +282,8 @@ export interface EditDraft {
 export interface EditPost {
   /** The text. Needed: more than white space. Counted in code points after NFC. */
   content?: string | null
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility?: Visibility | null
-  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone. */
+  /** Signed in alone. */
   comments?: Commenters | null
 }
 
@@ -318,6 +306,7 @@ export interface EventList {
   cursor: string
 }
 
+/** Every event that the service emits; webhook.test reports no activity and goes to one endpoint alone. */
 export type EventType = 'post.created' | 'postclip.created' | 'comment.created' | 'apikey.revoked' | 'webhook.test'
 
 /** One thing wrong with a request: where (`location.latitude`, `media[2]`, `body`), what, and what to do. */
@@ -335,6 +324,7 @@ export interface Interactions {
   saved: boolean
 }
 
+/** Which limit was reached. A later version may know more. */
 export type Limit = string
 
 /** The card of a page that a post links to. */
@@ -369,7 +359,6 @@ export interface Media {
 
 /** A file of a post. Its address holds from the start and answers 404 until it is READY. Of a post that is not PUBLIC, readers other than the author get an address of their own that ends within minutes, and with their right to see the post: read the post again for the next. */
 export interface MediaEntry {
-  /** Opaque; sorts by time of creation. */
   id: string
   url: string
   type: MediaEntryType
@@ -393,6 +382,7 @@ export interface MediaEntry {
   variants: Array<Picture>
 }
 
+/** How a client shows a file. */
 export type MediaEntryType = 'image' | 'gif' | 'video'
 
 /** Something to look at, elsewhere. */
@@ -402,11 +392,11 @@ export interface MediaIn {
   url: string
 }
 
+/** The kind of a comment's media. */
 export type MediaType = 'gif' | 'image'
 
 /** The post that a bounce shares; it has no original of its own. */
 export interface OriginalPost {
-  /** Opaque; sorts by time of creation. */
   id: string
   content: string | null
   /** Null: none. */
@@ -416,9 +406,7 @@ export interface OriginalPost {
   location: Location | null
   /** POST; SHARE: a plain bounce; QUOTE: a bounce with content. */
   type: PostType
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility: Visibility
-  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. */
   comments: Commenters
   createdAt: string
   updatedAt: string
@@ -483,7 +471,6 @@ export interface PollOption {
 
 /** A post. */
 export interface Post {
-  /** Opaque; sorts by time of creation. */
   id: string
   content: string | null
   /** Null: none. */
@@ -493,9 +480,7 @@ export interface Post {
   location: Location | null
   /** POST; SHARE: a plain bounce; QUOTE: a bounce with content. */
   type: PostType
-  /** PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
   visibility: Visibility
-  /** Who may comment, of those who see the post: everyone, followers of its author, or nobody else. */
   comments: Commenters
   createdAt: string
   updatedAt: string
@@ -527,13 +512,13 @@ export interface PostCreatedData {
 
 /** The hub that a post was made into. */
 export interface PostHub {
-  /** Opaque; sorts by time of creation. */
   id: string
   name: string
   slug: string
   avatar: string
 }
 
+/** The kind of a post: of one's own, a plain bounce, or a bounce with commentary. */
 export type PostType = 'POST' | 'SHARE' | 'QUOTE'
 
 /** The envelope of every error. Which fields are present depends on the failure. */
@@ -556,6 +541,7 @@ export interface Problem {
   draft?: unknown
 }
 
+/** The states of a file. READY is final; FAILED too, unless an admin has the file processed again. */
 export type ProcessingStatus = 'PROCESSING' | 'READY' | 'FAILED'
 
 /** The draft to publish. */
@@ -581,7 +567,6 @@ export interface RevocationData {
 
 /** The key that made something. */
 export interface SourceKey {
-  /** Opaque; sorts by time of creation. */
   id: string
   label: string
   /** The key's first 15 characters: what records and events show of it. */
@@ -607,6 +592,7 @@ export interface TestData {
   webhookId: string
 }
 
+/** Who may see a post or clip. PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE. */
 export type Visibility = 'PUBLIC' | 'FOLLOWERS' | 'CONNECTIONS' | 'PRIVATE' | 'CUSTOM'
 
 /** The account published a post, by key or with a session; bounces are posts too. Sent as soon as the post is there, before its media has been processed. */

@@ -115,6 +115,7 @@ class Declaration(TypedDict, total=False):
         paged: The route takes `limit` and `cursor`, and refuses wrong ones.
         query: Its other parameters in the query string.
         content_type: The type of a successful response; JSON when not given.
+        stream: An example of the response as server-sent events, if clients may accept these instead.
         example: A body, for the API reference; unless given, the `example()` of its struct, if that has one.
         response_example: The response to that body; unless given, the `example()` of `gives`.
         cookie: The change of the session's cookie by the response.
@@ -132,6 +133,7 @@ class Declaration(TypedDict, total=False):
     paged: bool
     query: tuple[QueryParameter, ...]
     content_type: str
+    stream: str
     example: msgspec.Struct
     response_example: object
     cookie: str
@@ -160,6 +162,7 @@ class Route(Generic[C]):
     paged: bool = False
     query: tuple[QueryParameter, ...] = ()
     content_type: str = "application/json"
+    stream: str = ""
     example: msgspec.Struct | None = None
     response_example: object = None
     cookie: str = ""

@@ -6,7 +6,12 @@ from msgspec import Meta
 
 from pressroom.text import CONTROLS, INVISIBLE
 
-Id = Annotated[str, Meta(description="Opaque; sorts by time of creation.")]
+Id = str
+"""An opaque text that sorts by time of creation, as the introduction of the API reference explains."""
+
+NextCursor = str | None
+"""The cursor of the next page; null on the last."""
+
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Url = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 """An address to fetch something from."""

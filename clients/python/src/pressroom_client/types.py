@@ -8,24 +8,34 @@ from __future__ import annotations
 from typing import Literal, TypedDict, Union
 
 Code = str
+"""What kind of fault it is. A later version may know more."""
 
 Commenters = Literal["everyone", "followers", "nobody"]
+"""Who may comment on a post, of those who see it: everyone, followers of its author, or nobody else."""
 
 DraftState = Literal["draft", "scheduled", "refused", "published"]
+"""The state of a draft. PUBLISHED is final."""
 
 EventType = Literal["post.created", "postclip.created", "comment.created", "apikey.revoked", "webhook.test"]
+"""Every event that the service emits; webhook.test reports no activity and goes to one endpoint alone."""
 
 Limit = str
+"""Which limit was reached. A later version may know more."""
 
 MediaEntryType = Literal["image", "gif", "video"]
+"""How a client shows a file."""
 
 MediaType = Literal["gif", "image"]
+"""The kind of a comment's media."""
 
 PostType = Literal["POST", "SHARE", "QUOTE"]
+"""The kind of a post: of one's own, a plain bounce, or a bounce with commentary."""
 
 ProcessingStatus = Literal["PROCESSING", "READY", "FAILED"]
+"""The states of a file. READY is final; FAILED too, unless an admin has the file processed again."""
 
 Visibility = Literal["PUBLIC", "FOLLOWERS", "CONNECTIONS", "PRIVATE", "CUSTOM"]
+"""Who may see a post or clip. PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
 
 
 class Account(TypedDict):
@@ -58,7 +68,6 @@ class Author(TypedDict):
     """The account that made something, as everybody sees it."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     username: str
     displayName: str
     avatar: str
@@ -77,13 +86,11 @@ class Clip(TypedDict):
     """A clip."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     author: Author
     caption: str | None
     duration: float | None
     """Seconds; null until it is READY."""
     visibility: Visibility
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     hub: PostHub | None
     """The hub that it was made into."""
     processingStatus: ProcessingStatus
@@ -108,7 +115,6 @@ class Comment(TypedDict):
     """A comment."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     postId: str
     """The post commented on."""
     parentId: str | None
@@ -137,7 +143,6 @@ class CommentList(TypedDict):
 
     comments: list[Comment]
     nextCursor: str | None
-    """The cursor of the next page; null on the last."""
 
 
 class CreateComment(TypedDict, total=False):
@@ -158,7 +163,6 @@ class CreateDraft(TypedDict, total=False):
     content: str | None
     """The text. A draft may have none yet; null clears it."""
     visibility: Visibility | None
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     location: LocationIn | None
     hubId: str | None
     """The hub to publish into. Membership counts when it is published."""
@@ -166,7 +170,7 @@ class CreateDraft(TypedDict, total=False):
     linkPreviewUrl: str | None
     """The page whose card is shown, instead of the content's first link."""
     comments: Commenters | None
-    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone."""
+    """Signed in alone."""
     usernames: list[str] | None
     """The allowlist of a CUSTOM post. Signed in alone."""
     mediaIds: list[str] | None
@@ -186,12 +190,11 @@ class CreatePost(_CreatePostRequired, total=False):
     """A new post."""
 
     visibility: Visibility | None
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     location: LocationIn | None
     hubId: str | None
     """A hub that the account is a member of."""
     comments: Commenters | None
-    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone; absent: everyone."""
+    """Signed in alone; absent: everyone."""
     poll: PollIn | None
     linkPreviewUrl: str | None
     """The page whose card is shown, instead of the content's first link."""
@@ -240,7 +243,6 @@ class Deleted(TypedDict):
 
     message: str
     id: str
-    """Opaque; sorts by time of creation."""
 
 
 class DeletedDraft(TypedDict):
@@ -248,14 +250,12 @@ class DeletedDraft(TypedDict):
 
     message: str
     id: str
-    """Opaque; sorts by time of creation."""
 
 
 class Draft(TypedDict):
     """A draft."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     version: int
     """Grows with each change. A change names the version that it changes."""
     createdAt: str
@@ -271,13 +271,11 @@ class Draft(TypedDict):
     """Of a published draft: its post."""
     content: str | None
     visibility: Visibility
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     location: Location | None
     hubId: str | None
     poll: DraftPoll | None
     linkPreviewUrl: str | None
     comments: Commenters
-    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else."""
     usernames: list[str]
     """The allowlist of a CUSTOM post."""
     mediaIds: list[str]
@@ -292,7 +290,6 @@ class DraftList(TypedDict):
 
     drafts: list[Draft]
     nextCursor: str | None
-    """The cursor of the next page; null on the last."""
 
 
 class DraftPoll(TypedDict):
@@ -317,7 +314,6 @@ class EditDraft(_EditDraftRequired, total=False):
     content: str | None
     """The text. A draft may have none yet; null clears it."""
     visibility: Visibility | None
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     location: LocationIn | None
     hubId: str | None
     """The hub to publish into. Membership counts when it is published."""
@@ -325,7 +321,7 @@ class EditDraft(_EditDraftRequired, total=False):
     linkPreviewUrl: str | None
     """The page whose card is shown, instead of the content's first link."""
     comments: Commenters | None
-    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone."""
+    """Signed in alone."""
     usernames: list[str] | None
     """The allowlist of a CUSTOM post. Signed in alone."""
     mediaIds: list[str] | None
@@ -342,9 +338,8 @@ class EditPost(TypedDict, total=False):
     content: str | None
     """The text. Needed: more than white space. Counted in code points after NFC."""
     visibility: Visibility | None
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     comments: Commenters | None
-    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else. Signed in alone."""
+    """Signed in alone."""
 
 
 class Envelope(TypedDict):
@@ -429,7 +424,6 @@ class MediaEntry(TypedDict):
     """A file of a post. Its address holds from the start and answers 404 until it is READY. Of a post that is not PUBLIC, readers other than the author get an address of their own that ends within minutes, and with their right to see the post: read the post again for the next."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     url: str
     type: MediaEntryType
     mimeType: str
@@ -464,7 +458,6 @@ class OriginalPost(TypedDict):
     """The post that a bounce shares; it has no original of its own."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     content: str | None
     media: list[MediaEntry] | None
     """Null: none."""
@@ -474,9 +467,7 @@ class OriginalPost(TypedDict):
     type: PostType
     """POST; SHARE: a plain bounce; QUOTE: a bounce with content."""
     visibility: Visibility
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     comments: Commenters
-    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else."""
     createdAt: str
     updatedAt: str
     editedAt: str | None
@@ -549,7 +540,6 @@ class Post(TypedDict):
     """A post."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     content: str | None
     media: list[MediaEntry] | None
     """Null: none."""
@@ -559,9 +549,7 @@ class Post(TypedDict):
     type: PostType
     """POST; SHARE: a plain bounce; QUOTE: a bounce with content."""
     visibility: Visibility
-    """PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web app can set; without one it is like PRIVATE."""
     comments: Commenters
-    """Who may comment, of those who see the post: everyone, followers of its author, or nobody else."""
     createdAt: str
     updatedAt: str
     editedAt: str | None
@@ -595,7 +583,6 @@ class PostHub(TypedDict):
     """The hub that a post was made into."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     name: str
     slug: str
     avatar: str
@@ -653,7 +640,6 @@ class SourceKey(TypedDict):
     """The key that made something."""
 
     id: str
-    """Opaque; sorts by time of creation."""
     label: str
     keyPrefix: str
     """The key's first 15 characters: what records and events show of it."""

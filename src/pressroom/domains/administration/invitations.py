@@ -22,7 +22,7 @@ from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes
-from pressroom.web.wire import EXAMPLE_BASE, Id, Time, Url
+from pressroom.web.wire import EXAMPLE_BASE, Id, NextCursor, Time, Url
 
 routes: Final = Routes[Caller](TAG)
 
@@ -76,7 +76,7 @@ class InvitationList(msgspec.Struct, rename="camel"):
     """A page of invitations, newest first."""
 
     invitations: list[InvitationOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 def invitation_shape(found: Invitation, now: int) -> InvitationOut:

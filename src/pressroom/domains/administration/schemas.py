@@ -18,7 +18,7 @@ from pressroom.jobs.overview import DeadJob, Depth, shown_subject
 from pressroom.settings.shown import ShownSetting
 from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import SHOWN, Id, Time, some_given
+from pressroom.web.wire import SHOWN, Id, NextCursor, Time, some_given
 
 Reason = Annotated[
     str,
@@ -171,7 +171,7 @@ class JobList(msgspec.Struct, rename="camel"):
 
     queues: list[QueueOut]
     dead: list[DeadJobOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class RetriedOut(msgspec.Struct):
@@ -214,7 +214,7 @@ class ActList(msgspec.Struct, rename="camel"):
     """A page of acts, newest first."""
 
     entries: list[ActOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 def given(flag: bool | msgspec.UnsetType) -> bool | None:

@@ -14,20 +14,19 @@ from pressroom.domains.keys.schemas import SourceKeyOut, source_key
 from pressroom.domains.media.models import NewMedia, ProcessingStatus, Variant
 from pressroom.domains.media.schemas import MediaEntryOut
 from pressroom.domains.media.urls import MediaAddresses, variant_address
-from pressroom.domains.posts.schemas import VISIBILITY_HELP
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
 from pressroom.web.permalinks import Permalinks
-from pressroom.web.wire import EXAMPLE_BASE, Id, Permalink, Time, Url, some_given
+from pressroom.web.wire import EXAMPLE_BASE, Id, NextCursor, Permalink, Time, Url, some_given
 
 
 class PublishClip(Body):
     """The texts of a clip."""
 
     caption: Annotated[str, Meta(max_length=2200)] | None = None
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    visibility: Visibility | None = None
     hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
 
     def draft(self, video: NewMedia) -> ClipDraft:
@@ -48,7 +47,7 @@ class EditClip(Body):
     required_unless: ClassVar = {"body": ("caption", "visibility")}
 
     caption: Annotated[str, Meta(max_length=2200, description="Empty: the clip has none.")] | None = None
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    visibility: Visibility | None = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.caption is None and self.visibility is None:
@@ -71,7 +70,7 @@ class ClipOut(msgspec.Struct, rename="camel"):
     author: AuthorOut
     caption: str | None
     duration: Annotated[float | None, Meta(description="Seconds; null until it is READY.")]
-    visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
+    visibility: Visibility
     hub: Annotated[PostHubOut | None, Meta(description="The hub that it was made into.")]
     processing_status: Annotated[ProcessingStatus, Meta(description="READY and FAILED are final.")]
     url: Annotated[Url, Meta(description="An MP4; answers 404 until it is READY.")]
@@ -104,7 +103,7 @@ class ClipList(msgspec.Struct, rename="camel"):
     """A page of clips, newest first."""
 
     clips: list[ClipOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class DeletedClipOut(msgspec.Struct):

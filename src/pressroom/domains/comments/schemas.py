@@ -15,7 +15,7 @@ from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
 from pressroom.web.permalinks import Permalinks
-from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, Permalink, Time, Url, some_given
+from pressroom.web.wire import EXAMPLE_BASE, VISIBLE, Id, NextCursor, Permalink, Time, Url, some_given
 
 
 class MediaIn(Body):
@@ -127,7 +127,7 @@ class CommentList(msgspec.Struct, rename="camel"):
     """A page of comments, oldest first."""
 
     comments: list[CommentOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 def comment_shape(comment: Comment, base_url: str, permalinks: Permalinks) -> CommentOut:

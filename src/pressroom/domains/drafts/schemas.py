@@ -14,8 +14,6 @@ from pressroom.domains.media.schemas import MediaEntryOut, media_shape
 from pressroom.domains.media.urls import MediaAddresses
 from pressroom.domains.posts.poll_schemas import PollIn
 from pressroom.domains.posts.schemas import (
-    COMMENTS_HELP,
-    VISIBILITY_HELP,
     LocationIn,
     LocationOut,
     link_errors,
@@ -26,7 +24,7 @@ from pressroom.domains.posts.visibility import Commenters, Visibility
 from pressroom.domains.previews.urls import LINK_LIMIT
 from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import Id, Time
+from pressroom.web.wire import Id, NextCursor, Time
 
 LATEST: Final = 1_000_000_000
 """A version that no draft comes to."""
@@ -45,7 +43,7 @@ class DraftBody(Body, kw_only=True):
         | None
         | UnsetType
     ) = UNSET
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] | UnsetType = UNSET
+    visibility: Visibility | None | UnsetType = UNSET
     location: LocationIn | None | UnsetType = UNSET
     hub_id: (
         Annotated[
@@ -67,7 +65,7 @@ class DraftBody(Body, kw_only=True):
         | None
         | UnsetType
     ) = UNSET
-    comments: Annotated[Commenters | None, Meta(description=f"{COMMENTS_HELP} Signed in alone.")] | UnsetType = UNSET
+    comments: Annotated[Commenters | None, Meta(description="Signed in alone.")] | UnsetType = UNSET
     usernames: (
         Annotated[
             list[Annotated[str, Meta(max_length=30)]],
@@ -205,12 +203,12 @@ class DraftOut(msgspec.Struct, rename="camel"):
     refusal: Annotated[str | None, Meta(description="Of a refused draft: why, in words.")]
     post_id: Annotated[str | None, Meta(description="Of a published draft: its post.")]
     content: str | None
-    visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
+    visibility: Visibility
     location: LocationOut | None
     hub_id: str | None
     poll: DraftPollOut | None
     link_preview_url: str | None
-    comments: Annotated[Commenters, Meta(description=COMMENTS_HELP)]
+    comments: Commenters
     usernames: Annotated[list[str], Meta(description="The allowlist of a CUSTOM post.")]
     media_ids: list[str]
     media: Annotated[list[MediaEntryOut], Meta(description="Those files, for the owner alone.")]
@@ -248,7 +246,7 @@ class DraftList(msgspec.Struct, rename="camel"):
     """A page of drafts, newest first."""
 
     drafts: list[DraftOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class DeletedDraftOut(msgspec.Struct):

@@ -21,6 +21,16 @@ STREAM: Final = "text/event-stream"
 UNBUFFERED: Final = (b"x-accel-buffering", b"no")
 """Has nginx pass on each piece at once."""
 
+_STREAM_EXAMPLE: Final = """\
+retry: 2000
+id: AAAAAAAAACgAAAAAAAAAAA
+
+id: AAAAAAAAACkAAAAAAAAAAA
+event: post.created
+data: {"event":"post.created","id":"evt_5f0c9a3e-7f4b-4f57-9a43-6f1f0b0f4d1c","created_at":"2026-11-20T16:08:12.345Z",…}
+
+"""
+
 _AFTER: Final = QueryParameter("after", "The cursor to go on from; without one it begins now.", {"type": "string"})
 _WAIT: Final = QueryParameter(
     "wait",
@@ -39,6 +49,7 @@ _LIMIT: Final = QueryParameter(
     gives=EventList,
     fails=(BAD_CURSOR, CursorExpired("AAAAAAAAACkAAAAAAAAAAA")),
     query=(_AFTER, _WAIT, _LIMIT),
+    stream=_STREAM_EXAMPLE,
 )
 async def read_events(request: Request[Caller]) -> Response:
     """The account's own events of the last 30 days, in an order in which none is skipped: the envelopes that webhooks

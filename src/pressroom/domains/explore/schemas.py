@@ -21,7 +21,7 @@ from pressroom.domains.posts.schemas import PostOut
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import SHOWN, Id, Time
+from pressroom.web.wire import SHOWN, Id, NextCursor, Time
 
 NO_REASON: Final = "A reason has 1 to 500 characters that show."
 
@@ -133,7 +133,7 @@ class ExclusionList(msgspec.Struct, rename="camel"):
     """A page of exclusions, newest first."""
 
     exclusions: list[ExclusionOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 def tag_shape(tag: RisingTag) -> RisingTagOut:

@@ -12,7 +12,7 @@ from pressroom.domains.follows.models import Accepted, Following, Person
 from pressroom.errors import FieldError
 from pressroom.web.json_bodies import Body
 from pressroom.web.paging import ID_PATTERN, shown_id_errors
-from pressroom.web.wire import Id, Time
+from pressroom.web.wire import Id, NextCursor, Time
 
 
 class FollowOut(msgspec.Struct):
@@ -42,7 +42,7 @@ class WaitingList(msgspec.Struct, rename="camel"):
     """A page of those whom the caller asked to follow, newest account first."""
 
     follow_requests: list[WaitingOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class RequestOut(WaitingOut, rename="camel"):
@@ -59,7 +59,7 @@ class RequestList(msgspec.Struct, rename="camel"):
     """A page of those who ask to follow the caller, latest first."""
 
     follow_requests: list[RequestOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class AcceptRequests(Body):
@@ -87,14 +87,14 @@ class FollowerList(msgspec.Struct, rename="camel"):
     """A page of those who follow the caller, newest account first."""
 
     followers: list[AuthorOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class FollowedList(msgspec.Struct, rename="camel"):
     """A page of those whom the caller follows, newest account first."""
 
     follows: list[AuthorOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class SuggestionsOut(msgspec.Struct):

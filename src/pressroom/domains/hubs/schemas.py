@@ -14,7 +14,7 @@ from pressroom.web.json_bodies import Body
 from pressroom.web.page_forms import FormState
 from pressroom.web.paging import is_id
 from pressroom.web.query import parse_query
-from pressroom.web.wire import EXAMPLE_BASE, ONE_LINE, Id, Time, Url
+from pressroom.web.wire import EXAMPLE_BASE, ONE_LINE, Id, NextCursor, Time, Url
 
 
 class CreateHub(Body):
@@ -79,7 +79,7 @@ class HubList(msgspec.Struct, rename="camel"):
     """A page of hubs, newest first."""
 
     hubs: list[HubOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class PostHubOut(msgspec.Struct):

@@ -20,7 +20,7 @@ from pressroom.domains.keys.models import (
 from pressroom.errors import Code, FieldError
 from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import ONE_LINE, Id, Time
+from pressroom.web.wire import ONE_LINE, Id, NextCursor, Time
 
 _EXPIRY_HELP = "Must be never, 30d, 90d, 1y, or an ISO 8601 time with a zone, in the future."
 
@@ -206,7 +206,7 @@ class ApiKeyList(msgspec.Struct, rename="camel"):
     """A page of keys, newest first."""
 
     api_keys: list[ApiKeyOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class SourceKeyOut(msgspec.Struct, rename="camel"):

@@ -12,7 +12,7 @@ from pressroom.domains.accounts.models import AccountRecord, Block
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import SHOWN, Id, Time
+from pressroom.web.wire import SHOWN, Id, NextCursor, Time
 
 
 class RecordOut(msgspec.Struct, rename="camel"):
@@ -117,7 +117,7 @@ class BlockList(msgspec.Struct, rename="camel"):
     """A page of blocks, newest first."""
 
     blocks: list[BlockOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 def block_shape(block: Block) -> BlockOut:

@@ -12,7 +12,7 @@ from pressroom.domains.notifications.models import Notification, NotificationTyp
 from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
 from pressroom.web.paging import ID_PATTERN, shown_id_errors
-from pressroom.web.wire import Id, Time
+from pressroom.web.wire import Id, NextCursor, Time
 
 
 class NotificationOut(msgspec.Struct, rename="camel"):
@@ -75,7 +75,7 @@ class NotificationList(msgspec.Struct, rename="camel"):
     """A page of notifications, newest first."""
 
     notifications: list[NotificationOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class ReadNotifications(Body):

@@ -31,15 +31,7 @@ from pressroom.errors import Code, FieldError
 from pressroom.outbound import UrlRefused
 from pressroom.text import is_blank, name_errors
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import ONE_LINE, VISIBLE, Id, Permalink, Time, some_given
-
-VISIBILITY_HELP = (
-    "PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS: "
-    "accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the "
-    "web app can set; without one it is like PRIVATE."
-)
-
-COMMENTS_HELP = "Who may comment, of those who see the post: everyone, followers of its author, or nobody else."
+from pressroom.web.wire import ONE_LINE, VISIBLE, Id, NextCursor, Permalink, Time, some_given
 
 Content = Annotated[
     str,
@@ -63,12 +55,10 @@ class PostBody(Body, kw_only=True):
     """The fields of a new post that JSON and the form with media have in common."""
 
     content: str | None = None
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
+    visibility: Visibility | None = None
     location: LocationIn | None = None
     hub_id: Annotated[str | None, Meta(description="A hub that the account is a member of.")] = None
-    comments: Annotated[Commenters | None, Meta(description=f"{COMMENTS_HELP} Signed in alone; absent: everyone.")] = (
-        None
-    )
+    comments: Annotated[Commenters | None, Meta(description="Signed in alone; absent: everyone.")] = None
 
     def post_fields(self) -> PostFields:
         """Returns the fields that are stored unchanged."""
@@ -140,8 +130,8 @@ class EditPost(Body):
     required_unless: ClassVar = {"body": ("content", "visibility", "comments")}
 
     content: Content | None = None
-    visibility: Annotated[Visibility | None, Meta(description=VISIBILITY_HELP)] = None
-    comments: Annotated[Commenters | None, Meta(description=f"{COMMENTS_HELP} Signed in alone.")] = None
+    visibility: Visibility | None = None
+    comments: Annotated[Commenters | None, Meta(description="Signed in alone.")] = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
         if self.content is None and self.visibility is None and self.comments is None:
@@ -242,8 +232,8 @@ class OriginalPostOut(msgspec.Struct, rename="camel"):
     ]
     location: LocationOut | None
     type: Annotated[PostType, Meta(description="POST; SHARE: a plain bounce; QUOTE: a bounce with content.")]
-    visibility: Annotated[Visibility, Meta(description=VISIBILITY_HELP)]
-    comments: Annotated[Commenters, Meta(description=COMMENTS_HELP)]
+    visibility: Visibility
+    comments: Commenters
     created_at: Time
     updated_at: Time
     edited_at: Annotated[Time | None, Meta(description="When the author last edited it; null: never.")]
@@ -274,7 +264,7 @@ class PostList(msgspec.Struct, rename="camel"):
     """A page of posts, newest first."""
 
     posts: list[PostOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class DeletedOut(msgspec.Struct):

@@ -8,7 +8,12 @@ import msgspec
 
 
 class Visibility(StrEnum):
-    """The visibility of a post."""
+    """Who may see a post or clip.
+
+    PUBLIC (the default): anyone, signed-out visitors too. FOLLOWERS: accounts that follow the author. CONNECTIONS:
+    accounts that follow the author and are followed back. PRIVATE: the author alone. CUSTOM: a list that only the web
+    app can set; without one it is like PRIVATE.
+    """
 
     PUBLIC = "PUBLIC"
     FOLLOWERS = "FOLLOWERS"
@@ -18,7 +23,7 @@ class Visibility(StrEnum):
 
 
 class Commenters(StrEnum):
-    """Who may comment on a post, of those who see it; its author always may."""
+    """Who may comment on a post, of those who see it: everyone, followers of its author, or nobody else."""
 
     EVERYONE = "everyone"
     FOLLOWERS = "followers"

@@ -11,6 +11,7 @@ from pressroom.domains.privacy.models import FILTERS, Place, WordFilter, compare
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
 from pressroom.web.json_bodies import Body
+from pressroom.web.wire import NextCursor
 
 
 class BlockedOut(msgspec.Struct):
@@ -29,7 +30,7 @@ class PeopleOut(msgspec.Struct, rename="camel"):
     """A page of accounts, newest account first."""
 
     accounts: list[AuthorOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class FilterIn(Body):

@@ -20,7 +20,7 @@ from pressroom.domains.reports.models import (
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import SHOWN, Id, Time
+from pressroom.web.wire import SHOWN, Id, NextCursor, Time
 
 Reason = Annotated[str, Meta(min_length=1, max_length=LONGEST_REASON, extra_json_schema={"pattern": SHOWN})]
 
@@ -116,7 +116,7 @@ class DecisionList(msgspec.Struct, rename="camel"):
     """A page of decisions, newest first."""
 
     decisions: list[DecisionOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class ReasonOut(msgspec.Struct, rename="camel"):
@@ -164,7 +164,7 @@ class CaseList(msgspec.Struct, rename="camel"):
     """A page of what was reported."""
 
     reports: list[CaseOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class OpenedCaseOut(CaseOut, rename="camel"):

@@ -19,6 +19,7 @@ from pressroom.text import normalise
 from pressroom.web.paging import Page, cursor_field_errors, read_page
 from pressroom.web.query import parse_query
 from pressroom.web.routing import QueryParameter
+from pressroom.web.wire import NextCursor
 
 LONGEST: Final = 200
 """Characters of a search."""
@@ -65,7 +66,7 @@ class SearchOut(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True
     people: Annotated[list[AuthorOut] | None, Meta(description="In alphabetical order.")] = None
     hubs: Annotated[list[HubOut] | None, Meta(description="In alphabetical order.")] = None
     tags: Annotated[list[FoundTagOut] | None, Meta(description="In alphabetical order.")] = None
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
     complete: Annotated[
         bool, Meta(description="False when the time of the search was used up: `nextCursor` goes on from there.")
     ]

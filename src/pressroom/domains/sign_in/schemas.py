@@ -14,7 +14,7 @@ from pressroom.domains.sign_in.sessions import name_of_agent
 from pressroom.domains.sign_in.two_factor import LONGEST_CODE
 from pressroom.errors import Code, FieldError
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import Id, Time, some_given
+from pressroom.web.wire import Id, NextCursor, Time, some_given
 
 GivenPassword = Annotated[str, Meta(max_length=200, description="The password of the account.")]
 
@@ -147,7 +147,7 @@ class SessionList(msgspec.Struct, rename="camel"):
     """A page of sessions, latest first."""
 
     sessions: list[SessionOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class EndedSessionOut(msgspec.Struct):
@@ -194,7 +194,7 @@ class LogList(msgspec.Struct, rename="camel"):
     """A page of the log, newest first."""
 
     entries: list[LogEntryOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 def session_shape(session: Session, own_hash: str) -> SessionOut:

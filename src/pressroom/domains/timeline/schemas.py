@@ -11,7 +11,7 @@ from pressroom.domains.clips.schemas import ClipOut, clip_shape
 from pressroom.domains.media.urls import MediaAddresses
 from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.timeline.models import Entry
-from pressroom.web.wire import Id
+from pressroom.web.wire import Id, NextCursor
 
 
 class EntryKind(StrEnum):
@@ -39,7 +39,7 @@ class TimelineOut(msgspec.Struct, rename="camel"):
     """A page of the timeline, newest first."""
 
     items: list[EntryOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class NewEntriesOut(msgspec.Struct):

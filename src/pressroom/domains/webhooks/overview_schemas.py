@@ -16,7 +16,7 @@ from pressroom.domains.webhooks.statistics import (
     Statistics,
     percentile,
 )
-from pressroom.web.wire import Id, Time
+from pressroom.web.wire import Id, NextCursor, Time
 
 Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[int | None, Meta(description="Milliseconds; null: no attempt was answered.")]
@@ -79,7 +79,7 @@ class AllWebhooksOut(msgspec.Struct, rename="camel"):
     """A page of endpoints, newest first."""
 
     webhooks: list[ListedWebhookOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class SampleOut(msgspec.Struct):

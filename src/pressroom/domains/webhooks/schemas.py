@@ -30,7 +30,7 @@ from pressroom.outbound import UrlRefused
 from pressroom.outbound.urls import MOST_CHARACTERS, read_url
 from pressroom.text import name_errors
 from pressroom.web.json_bodies import Body
-from pressroom.web.wire import ONE_LINE, Id, Time, some_given
+from pressroom.web.wire import ONE_LINE, Id, NextCursor, Time, some_given
 
 _CHOICES = {"enum": [kind.value for kind in CHOOSABLE]}
 
@@ -185,7 +185,7 @@ class WebhookList(msgspec.Struct, rename="camel"):
     """A page of endpoints, newest first."""
 
     webhooks: list[WebhookOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class ReplacedWebhookOut(CreatedWebhookOut, rename="camel"):
@@ -255,7 +255,7 @@ class DeliveryList(msgspec.Struct, rename="camel"):
     """A page of deliveries, newest event first."""
 
     deliveries: list[DeliveryOut]
-    next_cursor: Annotated[str | None, Meta(description="The cursor of the next page; null on the last.")]
+    next_cursor: NextCursor
 
 
 class LatestOut(msgspec.Struct):

@@ -7,8 +7,8 @@ from pressroom import __version__
 from pressroom.settings import Settings
 from pressroom.web.error_responses import Problem
 from pressroom.web.openapi import headers, prose
-from pressroom.web.openapi.deliveries import EventShape, describe_deliveries
-from pressroom.web.openapi.operations import USUAL_SECURITY, describe_operation
+from pressroom.web.openapi.deliveries import PARAMETERS_OF_DELIVERIES, RESPONSES, EventShape, describe_deliveries
+from pressroom.web.openapi.operations import USUAL_SECURITY, describe_operation, path_parameters, share_successes
 from pressroom.web.openapi.refusals import Refusals
 from pressroom.web.openapi.schemas import Json, Schemas
 from pressroom.web.routing import Route, Tag
@@ -25,6 +25,7 @@ def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings:
     for route in routes:
         operation = describe_operation(route, schemas, refusals, settings.base_url)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
+    successes = share_successes(paths)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -43,8 +44,8 @@ def describe(routes: Sequence[Route[C]], events: Sequence[EventShape], settings:
         "webhooks": describe_deliveries(events, schemas),
         "components": {
             "schemas": schemas.components,
-            "responses": refusals.components(),
-            "parameters": prose.PARAMETERS,
+            "responses": successes | refusals.components() | RESPONSES,
+            "parameters": prose.PARAMETERS | path_parameters(paths) | PARAMETERS_OF_DELIVERIES,
             "headers": headers.components(settings),
             "examples": refusals.examples(),
             "securitySchemes": prose.SECURITY_SCHEMES,

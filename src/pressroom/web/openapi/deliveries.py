@@ -11,14 +11,15 @@ from pressroom.web.openapi.schemas import Json, Schemas
 
 ENVELOPE_ID: Final = "evt_5f0c9a3e-7f4b-4f57-9a43-6f1f0b0f4d1c"
 
-_RESPONSES: Final[Json] = {
-    "2XX": {"description": "Acknowledged. The body is kept for the owner to see, up to 2 KiB of it."},
-    "default": {
+RESPONSES: Final[dict[str, Json]] = {
+    "Acknowledgement": {"description": "Acknowledged. The body is kept for the owner to see, up to 2 KiB of it."},
+    "FailedDelivery": {
         "description": "A failure, like no complete answer within 10 seconds; redirects are not followed. Tried again "
         "after about 1, 2, 4 and 8 minutes, later if `Retry-After` says so. Five failures in a row, or a 410, disable "
         "the endpoint."
     },
 }
+"""The answers of receivers."""
 
 _SIGNATURE: Final = """\
 `t=<unix-timestamp>,v1=<hex>`: HMAC-SHA256 of `<t>.` and the body's bytes as they came, keyed with the whole secret. \
@@ -28,6 +29,28 @@ _STANDARD: Final = """\
 `webhook-timestamp` and the body's bytes, with dots between them, keyed with the base64-decoded part of the same \
 secret after `whsec_`."""
 _DELIVERY_ID: Final = "The envelope's id. An envelope can arrive more than once: drop ids that you know."
+
+
+def _header(name: str, description: str, example: str) -> Json:
+    return {
+        "name": name,
+        "in": "header",
+        "required": True,
+        "description": description,
+        "schema": {"type": "string"},
+        "example": example,
+    }
+
+
+PARAMETERS_OF_DELIVERIES: Final[dict[str, Json]] = {
+    "signatureHeader": _header("X-Service-Signature", _SIGNATURE, "t=1795190892,v1=" + "0" * 64),
+    "eventHeader": _header("X-Service-Event", "The event's name.", "post.created"),
+    "deliveryIdHeader": _header("X-Service-Delivery-Id", _DELIVERY_ID, ENVELOPE_ID),
+    "standardIdHeader": _header("webhook-id", "The envelope's id again.", ENVELOPE_ID),
+    "standardTimestampHeader": _header("webhook-timestamp", "The `t` of X-Service-Signature again.", "1795190892"),
+    "standardSignatureHeader": _header("webhook-signature", _STANDARD, f"v1,{'0' * 43}="),
+}
+"""The headers of every delivery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +79,16 @@ def _delivery(event: EventShape, schemas: Schemas) -> Json:
         "operationId": "receive" + "".join(word.capitalize() for word in event.name.split(".")),
         "summary": event.name,
         "description": event.description,
-        "parameters": [
-            _header("X-Service-Signature", _SIGNATURE, "t=1795190892,v1=" + "0" * 64),
-            _header("X-Service-Event", "The event's name.", event.name),
-            _header("X-Service-Delivery-Id", _DELIVERY_ID, ENVELOPE_ID),
-            _header("webhook-id", "The envelope's id again.", ENVELOPE_ID),
-            _header("webhook-timestamp", "The `t` of X-Service-Signature again.", "1795190892"),
-            _header("webhook-signature", _STANDARD, f"v1,{'0' * 43}="),
-        ],
+        "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in PARAMETERS_OF_DELIVERIES],
         "requestBody": {
             "required": True,
             "content": {"application/json": {"schema": _envelope(event, schemas), "example": envelope}},
         },
-        "responses": _RESPONSES,
+        "responses": {
+            "2XX": {"$ref": "#/components/responses/Acknowledgement"},
+            "default": {"$ref": "#/components/responses/FailedDelivery"},
+        },
         "security": [],
-    }
-
-
-def _header(name: str, description: str, example: str) -> Json:
-    return {
-        "name": name,
-        "in": "header",
-        "required": True,
-        "description": description,
-        "schema": {"type": "string"},
-        "example": example,
     }
 
 
@@ -89,12 +97,8 @@ def _envelope(event: EventShape, schemas: Schemas) -> Json:
         "type": "object",
         "properties": {
             "event": {"type": "string", "const": event.name},
-            "id": {
-                "type": "string",
-                "pattern": "^evt_[0-9a-f-]{36}$",
-                "description": "Unique; for dropping repetitions.",
-            },
-            "created_at": {"type": "string", "format": "date-time", "description": "When it happened."},
+            "id": {"type": "string", "pattern": "^evt_[0-9a-f-]{36}$"},
+            "created_at": {"type": "string", "format": "date-time"},
             "data": schemas.reference(type(event.data)),
         },
         "required": ["event", "id", "created_at", "data"],

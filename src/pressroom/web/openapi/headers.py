@@ -3,7 +3,6 @@
 from typing import Final
 
 from pressroom.settings import Settings
-from pressroom.web.access import Access, Keyed, Public
 from pressroom.web.openapi.schemas import Json
 
 RATE_LIMITS: Final = (
@@ -21,26 +20,15 @@ LOCATION: Final = "Location"
 ALLOW: Final = "Allow"
 COOKIE: Final = "Set-Cookie"
 
-KEY_STATUSES: Final = (403, 429, 500, 503)
-"""Statuses that an active key can get from a route that takes no keys."""
-
 
 def reference(name: str) -> Json:
     """Returns a reference to a header's description."""
     return {"$ref": f"#/components/headers/{name}"}
 
 
-def of_response(status: int, access: Access) -> dict[str, Json]:
-    """Returns the headers of a response with `status` of a route with this access, beside those of every response."""
-    names: list[str] = []
-    limited = isinstance(access, Keyed) or (not isinstance(access, Public) and status in KEY_STATUSES)
-    if status != 401 and limited:
-        names += RATE_LIMITS
-    if status == 401:
-        names.append(CHALLENGE)
-    if status in (429, 503):
-        names.append(RETRY_AFTER)
-    return {name: reference(name) for name in names}
+def of_refusals() -> dict[str, Json]:
+    """Returns the headers of refusals by operations, beside those of every response."""
+    return {name: reference(name) for name in (*RATE_LIMITS, CHALLENGE, RETRY_AFTER)}
 
 
 def allow() -> dict[str, Json]:
@@ -48,10 +36,9 @@ def allow() -> dict[str, Json]:
     return {ALLOW: _header("The methods that the path takes.", "GET, POST, HEAD")}
 
 
-def session_cookie(does: str) -> Json:
-    """Returns the header that sets or removes a session's cookie."""
-    example = "session=8Kd…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
-    return {"description": does, "required": True, "schema": {"type": "string"}, "example": example}
+def cookie(does: str) -> Json:
+    """Returns the header that sets or removes a cookie."""
+    return {**reference(COOKIE), "description": does}
 
 
 def components(settings: Settings) -> dict[str, Json]:
@@ -75,8 +62,19 @@ def components(settings: Settings) -> dict[str, Json]:
             f'"requests_per_minute";r={max(0, per_minute - 3)};t=12,'
             f' "requests_per_day";r={max(0, per_day - 3)};t=85020',
         ),
-        RETRY_AFTER: _header("Seconds to wait before the next try.", 12, {"type": "integer", "minimum": 1}),
-        CHALLENGE: _header("The scheme to authenticate with.", "Bearer", {"type": "string", "enum": ["Bearer"]}),
+        RETRY_AFTER: {
+            "description": "On 429 and 503: seconds to wait before the next try.",
+            "schema": {"type": "integer", "minimum": 1},
+            "example": 12,
+        },
+        CHALLENGE: {
+            "description": "On 401: the scheme to authenticate with.",
+            "schema": {"type": "string", "enum": ["Bearer"]},
+            "example": "Bearer",
+        },
+        COOKIE: _header(
+            "A cookie to keep or to forget.", "session=8Kd…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
+        ),
         LOCATION: _header(
             "Where what was made is found.",
             f"{settings.base_url}/api/posts/01KVCVX25JSSB86WQ50AY87SX4",

@@ -2,6 +2,9 @@
 
 import re
 import shlex
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from itertools import chain, count
 from typing import Final, TypeVar, cast
 
 import msgspec
@@ -10,12 +13,12 @@ from pressroom.web.access import Access, AdminOnly, Anyone, Keyed, Public
 from pressroom.web.multipart_rules import FormSpec, form_schema
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.refusals import Refusals
-from pressroom.web.openapi.schemas import Json, Schemas
+from pressroom.web.openapi.schemas import PREFIX, Json, Schemas
 from pressroom.web.routing import Route
 
 C = TypeVar("C")
 
-USUAL_SECURITY: Final[list[Json]] = [{"apiKey": []}, {"session": []}]
+USUAL_SECURITY: Final[list[Json]] = [{"session": []}]
 """The credentials that an operation takes by default."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
@@ -72,14 +75,12 @@ def _who(access: Access) -> str:
             noun = "scope" if access.also is None else "scopes"
             scopes = " and ".join(f"`{each}`" for each in access.scopes)
             return f"For an API key with the {noun} {scopes}{'' if access.key_only else ', or a session'}."
-        case Anyone():
-            return "For everybody, signed in or not. An API key is refused."
-        case Public():
+        case Anyone() | Public():
             return "For everybody."
         case AdminOnly():
-            return "For an admin who is signed in; for others there is nothing here. An API key is refused."
+            return "For admins, signed in."
         case _:
-            return "For the signed-in owner alone. An API key is refused, whatever its scopes."
+            return ""
 
 
 def _security(access: Access) -> list[Json]:
@@ -87,15 +88,15 @@ def _security(access: Access) -> list[Json]:
         case Keyed(key_only=True):
             return [{"apiKey": []}]
         case Keyed(anyone=anyone):
-            return [*USUAL_SECURITY, *([{}] if anyone else [])]
+            return [{"apiKey": []}, {"session": []}, *([{}] if anyone else [])]
         case Anyone() | Public():
             return []
         case _:
-            return [{"session": []}]
+            return USUAL_SECURITY
 
 
 def _parameters(route: Route[C]) -> list[Json]:
-    parameters = [_path_parameter(name) for name in _PLACEHOLDER.findall(route.path)]
+    parameters = [_shared(name) for name in _PLACEHOLDER.findall(route.path)]
     if route.paged:
         parameters += [_shared(name) for name in ("limit", "cursor")]
     for each in route.query:
@@ -107,6 +108,11 @@ def _parameters(route: Route[C]) -> list[Json]:
 
 def _shared(name: str) -> Json:
     return {"$ref": f"#/components/parameters/{name}"}
+
+
+def path_parameters(paths: Iterable[str]) -> dict[str, Json]:
+    """Returns the parameters in these paths, by name."""
+    return {name: _path_parameter(name) for path in paths for name in _PLACEHOLDER.findall(path)}
 
 
 def _path_parameter(name: str) -> Json:
@@ -154,29 +160,49 @@ def _successes(route: Route[C], schemas: Schemas) -> dict[str, Json]:
     media: Json = {"schema": schemas.reference(route.gives)} if route.gives else {}
     if route.response_example is not None and route.gives:
         schemas.show(route.gives, plain(route.response_example))
-    its_headers = headers.of_response(route.status, route.access)
+    its_headers: dict[str, Json] = {}
     if route.cookie:
-        its_headers[headers.COOKIE] = headers.session_cookie(route.cookie)
+        its_headers[headers.COOKIE] = headers.cookie(route.cookie)
     if route.location:
         its_headers[headers.LOCATION] = headers.reference(headers.LOCATION)
-    success: Json = {
-        "description": _DONE[route.status],
-        "headers": its_headers,
-        "content": {route.content_type: media},
-    }
+    success: Json = {"description": _DONE[route.status]}
+    if its_headers:
+        success["headers"] = its_headers
+    content: Json = {route.content_type: media}
+    if route.stream:
+        content["text/event-stream"] = {"schema": {"type": "string"}, "example": route.stream}
+    success["content"] = content
     successes = {str(route.status): success}
-    if route.idempotent:
-        replay: Json = {
-            **success,
-            "description": prose.REPLAY if route.status != 200 else f"Done. {prose.REPLAY}",
-            "headers": {
-                **its_headers,
-                headers.REPLAYED: headers.reference(headers.REPLAYED),
-                headers.BODY_DIFFERS: headers.reference(headers.BODY_DIFFERS),
-            },
-        }
-        successes = {"200": replay, **successes} if route.status != 200 else {"200": replay}
+    if route.idempotent and route.status != 200:
+        replayed = {name: headers.reference(name) for name in (headers.REPLAYED, headers.BODY_DIFFERS)}
+        replay: Json = {**success, "description": prose.REPLAY, "headers": its_headers | replayed}
+        successes = {"200": replay, **successes}
     return successes
+
+
+def share_successes(paths: Mapping[str, Json]) -> dict[str, Json]:
+    """Replaces the successful responses that operations have in common by references; returns them by name."""
+    responses = [
+        cast("Json", cast("Json", operation)["responses"]) for item in paths.values() for operation in item.values()
+    ]
+    texts = Counter(_text(held[status]) for held in responses for status in held if status[0] == "2")
+    named: dict[str, str] = {}
+    shared: dict[str, Json] = {}
+    for held in responses:
+        for status in [each for each in held if each[0] == "2" and texts[_text(held[each])] > 1]:
+            response = cast("Json", held[status])
+            if (text := _text(response)) not in named:
+                named[text] = _name_of(response, shared)
+                shared[named[text]] = response
+            held[status] = {"$ref": f"#/components/responses/{named[text]}"}
+    return shared
+
+
+def _name_of(response: Json, taken: Container[str]) -> str:
+    media = cast("dict[str, dict[str, Json]]", response["content"])
+    schema = str(next(iter(media.values()))["schema"]["$ref"]).removeprefix(PREFIX)
+    names = (f"{schema}Response{number}" for number in chain([""], count(2)))
+    return next(name for name in names if name not in taken)
 
 
 _FRESH_KEY: Final = '-H "Idempotency-Key: $(date +%s%N)"'

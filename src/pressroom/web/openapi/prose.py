@@ -27,7 +27,8 @@ unnoticed. Text is brought into Unicode normal form C first, then measured in co
 No text may hold the character NUL.
 
 Ids are opaque strings that sort by time of creation. Times are ISO 8601 in UTC with milliseconds, \
-`2026-11-20T16:08:12.345Z`. Addresses in answers are absolute. Lists come in pages: `limit`, `cursor`, `nextCursor`. \
+`2026-11-20T16:08:12.345Z`. Addresses in answers are absolute. Lists come in pages: `nextCursor` is the `cursor` of \
+the next page, and null on the last. \
 Answers may gain fields; ignore those that you do not know. HEAD is answered like GET, without the body.
 
 Every answer has `X-Request-Id`, which names the request in the server's log: quote it in a report. Answers under \
@@ -70,7 +71,7 @@ repetition of an earlier write, what is stored (404, 409, 422), the daily quota 
 request in `details`, not the first alone. A 5xx is safe to retry with an `Idempotency-Key`.
 
 A path that does not exist is a 404, a method that a path does not take a 405 with `Allow`: `x-elsewhere` in this \
-document.
+document, which also has what any operation may answer when something fails: 500 and 503.
 """
 
 WHEN: Final = {
@@ -152,7 +153,10 @@ FIELD_ERROR_PROPERTIES: Final = {
     "message": "For people; its wording may change.",
 }
 
-REPLAY: Final = "The stored answer of an earlier request with the same `Idempotency-Key`. Nothing was done."
+REFUSAL: Final = "Refused: the request, its key or session is not admitted, or a limit is reached. Nothing was done."
+FAILURE: Final = "Failed; safe to retry with an `Idempotency-Key`."
+
+REPLAY: Final = "A replay: the stored answer of an earlier request. Nothing was done."
 
 SECURITY_SCHEMES: Final[dict[str, dict[str, object]]] = {
     "apiKey": {

@@ -1,12 +1,12 @@
-"""The error responses of an operation: one for each status, with an example for each label.
+"""The error responses of an operation, with an example for each label.
 
-The examples are made by the function that makes the responses to real errors.
+The refusals that routes with the same access have in common are the response 4XX; a refusal that others do not have has
+a response of its own. The examples are made by the function that makes the responses to real errors.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final, TypeVar
 
@@ -40,7 +40,7 @@ from pressroom.errors import (
     WrongCredentials,
 )
 from pressroom.settings import Settings
-from pressroom.web.access import AdminOnly, Anyone, Keyed, Public, SessionOnly
+from pressroom.web.access import Access, Anyone, Keyed, Public, SessionOnly
 from pressroom.web.error_responses import (
     INTERNAL,
     LABELS,
@@ -57,14 +57,12 @@ from pressroom.web.error_responses import (
 from pressroom.web.incoming_body import JSON_LIMIT
 from pressroom.web.openapi import headers, prose
 from pressroom.web.openapi.schemas import Json, Schemas
-from pressroom.web.request import SAFE_METHODS
-from pressroom.web.routing import Route
+from pressroom.web.routing import BAD_LIMIT, Refusal, Route
 
 C = TypeVar("C")
 
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _ORDER: Final = sorted([*LABELS.values(), INTERNAL], key=lambda label: label[0])
-_KEY_NEEDED: Final = (InvalidKey, RevokedKey, ExpiredKey)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,9 @@ class ShownError:
 
     def example(self) -> Json:
         """Returns the example: the response that the service itself gives to this error."""
-        return {"summary": self.summary, "value": msgspec.json.decode(error_response(self.error).body)}
+        status, label = self.label
+        value = msgspec.json.decode(error_response(self.error).body)
+        return {"summary": f"{status} {self.summary}", "description": prose.WHEN[label], "value": value}
 
 
 class Refusals:
@@ -102,31 +102,37 @@ class Refusals:
 
     def responses(self, route: Route[C]) -> dict[str, Json]:
         """Returns the error responses of one operation, by status, as references to `components`."""
-        by_status: defaultdict[int, list[ShownError]] = defaultdict(list)
-        for shown in sorted(self._of(route), key=lambda shown: _ORDER.index(shown.label)):
-            by_status[shown.label[0]].append(shown)
+        usual = sorted(self._usual(route.access), key=lambda shown: _ORDER.index(shown.label))
+        labels = {shown.label for shown in usual}
+        own = [shown for shown in map(self._declared, route.fails) if shown.label not in labels]
         return {
-            str(status): self._reference(
-                status, self._response(by_status[status], headers.of_response(status, route.access))
-            )
-            for status in sorted(by_status)
+            **{str(shown.label[0]): self._own(shown) for shown in own},
+            "4XX": self._reference("Refusal", self._response(usual, headers.of_refusals(), prose.REFUSAL)),
         }
 
     def reasons(self, route: Route[C]) -> list[str]:
-        """Returns the refusals that a route declares beside the usual ones, a line each."""
+        """Returns the refusals that a route declares beside the usual ones, a line each.
+
+        A wrong `limit` and an unknown id need none.
+        """
         return [
             f"- {label_of(fail)[0]} `{label_of(fail)[1]}`: {_sentence(fail)}"
             for fail in route.fails
-            if isinstance(fail, PressroomError) and _varies(fail)
+            if isinstance(fail, PressroomError) and _varies(fail) and fail is not BAD_LIMIT and not _is_usual(fail)
         ]
 
     def elsewhere(self) -> dict[str, Json]:
-        """Returns the responses to unknown paths and methods, which belong to no operation, by status."""
+        """Returns the responses that belong to no operation, by status: to unknown paths and methods, and failures."""
         wrong = _shown_error(MethodNotAllowed(["GET", "POST", "HEAD"]), shared=False)
         unknown = NotFound("There is nothing at this address. The API reference is at /docs.")
         return {
-            "404": self._response([_shown_error(unknown, shared=False)], headers.of_response(404, Anyone())),
-            "405": self._response([wrong], headers.of_response(405, Anyone()) | headers.allow()),
+            "404": self._response([_shown_error(unknown, shared=False)], {}),
+            "405": self._response([wrong], headers.allow()),
+            "5XX": self._response(
+                [replace(shown, shared=False) for shown in (self._internal, self._find(Unavailable))],
+                headers.of_refusals(),
+                prose.FAILURE,
+            ),
         }
 
     def components(self) -> dict[str, Json]:
@@ -139,73 +145,62 @@ class Refusals:
         known.sort(key=lambda shown: _ORDER.index(shown.label))
         return {shown.name: shown.example() for shown in known if shown.name in self._used}
 
-    def _reference(self, status: int, response: Json) -> Json:
+    def _reference(self, name: str, response: Json) -> Json:
         """Returns a reference to a response, which operations with the same refusals share."""
-        text = f"{status}{msgspec.json.encode(response).decode()}"
+        text = f"{name}{msgspec.json.encode(response).decode()}"
         if text not in self._responses:
-            phrase = "".join(_WORD.findall(HTTPStatus(status).phrase.title()))
-            place = sum(name.rstrip("0123456789") == phrase for name, _ in self._responses.values()) + 1
-            self._responses[text] = (phrase if place == 1 else f"{phrase}{place}", response)
+            place = sum(known.rstrip("0123456789") == name for known, _ in self._responses.values()) + 1
+            self._responses[text] = (name if place == 1 else f"{name}{place}", response)
         return {"$ref": f"#/components/responses/{self._responses[text][0]}"}
 
-    def _response(self, all_shown: list[ShownError], its_headers: dict[str, Json]) -> Json:
+    def _response(self, all_shown: list[ShownError], its_headers: dict[str, Json], description: str = "") -> Json:
         self._used.update(shown.name for shown in all_shown if shown.shared)
-        labels = dict.fromkeys(shown.label[1] for shown in all_shown)
         return {
-            "description": "\n".join(
-                f"{'- ' if len(labels) > 1 else ''}`{label}`: {prose.WHEN[label]}" for label in labels
-            ),
+            "description": description or prose.WHEN[all_shown[0].label[1]],
             "headers": its_headers,
             "content": {"application/json": {"schema": self._schema, "examples": _examples(all_shown)}},
         }
 
-    def _of(self, route: Route[C]) -> Iterator[ShownError]:
-        declared = [
-            _shown_error(fail, shared=False)
-            for fail in route.fails
-            if isinstance(fail, PressroomError) and not _varies(fail)
-        ]
-        kinds = [*self._implied(route), *(fail if isinstance(fail, type) else type(fail) for fail in route.fails)]
-        labels = {shown.label for shown in declared}
-        yield from dict.fromkeys(shown for shown in map(self._usual, kinds) if shown.label not in labels)
-        yield from declared
-        if not isinstance(route.access, Public):
-            counts_as_post = isinstance(route.access, Keyed) and route.access.counts_as_post
-            yield from self._rates if counts_as_post else self._rates[:2]
-            if route.method not in SAFE_METHODS and not isinstance(route.access, Anyone):
-                yield self._writes
-        yield self._internal
+    def _declared(self, refusal: Refusal) -> ShownError:
+        return self._find(refusal) if isinstance(refusal, type) else _shown_error(refusal, shared=False)
 
-    def _usual(self, kind: type[PressroomError]) -> ShownError:
+    def _own(self, shown: ShownError) -> Json:
+        """Returns a reference to the response of a status that other routes do not have."""
+        status, _ = shown.label
+        name = "".join(_WORD.findall(HTTPStatus(status).phrase.title()))
+        return self._reference(name, self._response([shown], headers.of_refusals()))
+
+    def _usual(self, access: Access) -> Iterator[ShownError]:
+        """Yields the errors of all operations with this access, whatever their method and body."""
+        yield from map(self._find, _implied(access))
+        if not isinstance(access, Public):
+            yield from self._rates if isinstance(access, Keyed) else self._rates[:2]
+            if not isinstance(access, Anyone):
+                yield self._writes
+
+    def _find(self, kind: type[PressroomError]) -> ShownError:
         return next(self._known[base] for base in kind.__mro__ if base in self._known)
 
-    def _implied(self, route: Route[C]) -> Iterator[type[PressroomError]]:
-        yield from (Invalid, UriTooLong)
-        if route.takes:
-            yield from (RequestTimeout, PayloadTooLarge, UnsupportedMediaType)
-        if not isinstance(route.access, Public):
-            if isinstance(route.access, Keyed) and not route.access.anyone:
-                yield MissingKey
-            if isinstance(route.access, Keyed) and route.access.scope:
-                yield MissingScope
-            yield from _KEY_NEEDED
-            if isinstance(route.access, SessionOnly):
-                yield NotSignedIn
-                if route.access.recent:
-                    yield PasswordRequired
-                if isinstance(route.access, AdminOnly):
-                    yield NotFound
-            yield AddressNotAllowed
-            if not isinstance(route.access, Keyed):
-                yield SessionRequired
-            if route.method not in SAFE_METHODS:
-                yield CrossOrigin
-        yield Unavailable
+
+def _implied(access: Access) -> Iterator[type[PressroomError]]:
+    yield from (Invalid, UriTooLong, RequestTimeout, PayloadTooLarge, UnsupportedMediaType)
+    if isinstance(access, Public):
+        return
+    yield from (InvalidKey, RevokedKey, ExpiredKey, AddressNotAllowed, CrossOrigin, NotFound, Conflict, Unprocessable)
+    if isinstance(access, Keyed):
+        yield from (MissingKey, MissingScope, QuotaExceeded)
+        return
+    yield from (SessionRequired, WrongCredentials, TooManyAttempts)
+    yield from (NotSignedIn, PasswordRequired) if isinstance(access, SessionOnly) else (AccountSuspended,)
 
 
 def _varies(error: PressroomError) -> bool:
     """Returns whether the message of such an error follows from the request, so that its reason is worth a line."""
     return isinstance(error, Invalid | NotFound | Conflict | Unprocessable)
+
+
+def _is_usual(error: PressroomError) -> bool:
+    return isinstance(error, NotFound) and error.message.startswith("There is no ")
 
 
 def _sentence(error: PressroomError) -> str:

@@ -19,6 +19,8 @@ Json = dict[str, object]
 
 PREFIX: Final = "#/components/schemas/"
 OPEN: Final = "x-extensible-enum"
+OTHERS: Final = 3
+"""Fields beside its schemas that an object may have and still show their examples instead of one of its own."""
 _NULL: Final[Json] = {"type": "null"}
 _PUBLIC_NAMES: Final = {"FieldError": "Fault", "EndpointStatus": "Status"}
 """Names that clients generate code from, so they stay when the struct's own name changes."""
@@ -35,8 +37,35 @@ class Schemas:
         return {"$ref": PREFIX + public_name(kind.__name__)}
 
     def show(self, kind: type, example: object) -> None:
-        """Shows an example of a schema."""
-        self.components[public_name(kind.__name__)].setdefault("examples", [example])
+        """Shows an example of a schema.
+
+        One that consists of other schemas, such as a page of a list, shows the examples of these instead.
+        """
+        self._show(public_name(kind.__name__), example)
+
+    def _show(self, name: str, example: object) -> None:
+        schema = self.components[name]
+        if "examples" in schema:
+            return
+        parts = self._parts(cast("Json", schema.get("properties", {})))
+        if not parts:
+            schema["examples"] = [example]
+        for field, part in parts.items():
+            held = cast("Json", example).get(field)
+            for one in cast("list[object]", held)[-1:] if isinstance(held, list) else [held]:
+                if one is not None:
+                    self._show(part, one)
+
+    def _parts(self, properties: Json) -> dict[str, str]:
+        """Returns the schemas that an object consists of, by field; none when it has more than two other fields."""
+        parts: dict[str, str] = {}
+        for field, held in properties.items():
+            schema = cast("Json", held)
+            options = cast("list[Json]", schema.get("anyOf", [schema.get("items", schema)]))
+            name = str(options[0].get("$ref", "")).removeprefix(PREFIX)
+            if self.components.get(name, {}).keys() & {"properties", "allOf"}:
+                parts[field] = name
+        return parts if parts and len(properties) - len(parts) <= OTHERS else {}
 
 
 def public_name(name: str) -> str:
@@ -54,12 +83,31 @@ def _components(kinds: tuple[type, ...]) -> dict[str, Json]:
     made: dict[str, Json] = {
         public_name(name): _settled(cast("Json", raw[name]), known[name]) for name in sorted(raw, key=public_name)
     }
+    _derive(made, known)
     made[Problem.__name__] = _problem(made[Problem.__name__])
     field_error = public_name(FieldError.__name__)
     made[field_error] = _field_error(made[field_error])
     made[Code.__name__] = _open(made[Code.__name__], prose.codes())
     made[Limit.__name__] = _open(made[Limit.__name__], prose.limits())
     return made
+
+
+def _derive(made: dict[str, Json], known: dict[str, inspect.Type]) -> None:
+    """Has each response whose struct extends that of another one state only what it adds."""
+    names = {info.cls: public_name(name) for name, info in known.items() if isinstance(info, inspect.StructType)}
+    whole = dict(made)
+    for kind, name in names.items():
+        base = next((names[each] for each in kind.__mro__[1:] if each in names), None)
+        if base is None or "additionalProperties" in whole[name]:
+            continue
+        held, inherited = (cast("Json", whole[each]["properties"]) for each in (name, base))
+        if any(held[field] != schema for field, schema in inherited.items()):
+            continue
+        added = {field: schema for field, schema in held.items() if field not in inherited}
+        required = [field for field in cast("list[str]", whole[name]["required"]) if field in added]
+        rest = {key: value for key, value in whole[name].items() if key not in ("type", "properties", "required")}
+        own = {"type": "object", "properties": added, "required": required}
+        made[name] = {**rest, "allOf": [{"$ref": PREFIX + base}, own]}
 
 
 def _anything(_kind: type) -> Json:
@@ -91,7 +139,7 @@ def _collect(info: inspect.Type, known: dict[str, inspect.Type]) -> None:
 
 def _settled(raw: Json, info: inspect.Type) -> Json:
     schema = cast("Json", _renamed(raw))
-    schema["title"] = public_name(str(raw["title"]))
+    del schema["title"]  # the component's name already
     if isinstance(info, inspect.EnumType):
         schema["enum"] = [member.value for member in info.cls]
     elif isinstance(info, inspect.StructType):
@@ -136,7 +184,7 @@ def _joined(schema: Json) -> Json:
     only, rest = others[0], {name: held for name, held in schema.items() if name != "anyOf"}
     if _NULL not in options or ("type" in only and "enum" not in only):
         return {**only, **({"type": [only["type"], "null"]} if _NULL in options else {}), **rest}
-    prose_of = {name: only[name] for name in ("description", "examples") if name in only}
+    prose_of = {name: only[name] for name in ("description", "examples") if name in only and "$ref" not in only}
     bare = {name: held for name, held in only.items() if name not in prose_of}
     return {**prose_of, **rest, "anyOf": [bare, _NULL]}
 
@@ -179,7 +227,7 @@ def _renamed(value: object) -> object:
 
 def _open(schema: Json, description: str) -> Json:
     """Returns an enum to which a later version may add values, so that no client refuses them."""
-    return {"title": schema["title"], "type": "string", "description": description, OPEN: schema["enum"]}
+    return {"type": "string", "description": description, OPEN: schema["enum"]}
 
 
 def _problem(schema: Json) -> Json:
