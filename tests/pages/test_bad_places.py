@@ -45,7 +45,7 @@ PAGED = {
     "keys/list.html",
     "macros/ui.html",
     "privacy/privacy.html",
-    "reading/_card.html",
+    "reading/_page.html",
     "reports/decisions.html",
     "reports/list.html",
     "webhooks/_delivery_rows.html",
