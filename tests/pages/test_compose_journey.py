@@ -81,7 +81,7 @@ def test_pictures_are_ordered_described_and_removed_by_keyboard_alone(
     alice = Actor(server)
     page = open_box(server, open_tab, alice, 1280)
     hands = Keyboard(page)
-    hands.press(page.locator("summary", has_text="Pictures and videos"))
+    hands.press(page.locator("summary", has_text="Media"))
     paths = [tmp_path / f"{name}.png" for name in ("fox", "heron", "blurred")]
     for path in paths:
         path.write_bytes(picture()[1])

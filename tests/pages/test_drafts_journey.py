@@ -101,7 +101,7 @@ def test_too_large_file_is_named_and_asked_about(server: LocalServer, open_tab: 
     tab.open("/compose")
     page = tab.page
     page.locator("#f-content").fill("Our holiday")
-    page.locator("summary", has_text="Pictures and videos").click()
+    page.locator("summary", has_text="Media").click()
     page.locator("#f-media-all").set_input_files(large)
     expect(page.get_by_role("alert")).to_contain_text("holiday.mp4 is not part of the post")
     asked: list[str] = []
@@ -130,7 +130,7 @@ def test_poll_beside_a_file_is_named_when_it_is_chosen(server: LocalServer, open
     page = tab.page
     page.locator("summary", has_text="Poll").click()
     page.locator("#f-poll-options").fill("The fox\nThe heron")
-    page.locator("summary", has_text="Pictures and videos").click()
+    page.locator("summary", has_text="Media").click()
     page.locator("#f-media-all").set_input_files(fox)
 
     expect(page.get_by_role("alert")).to_contain_text("a poll or files, not both")

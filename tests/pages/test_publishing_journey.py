@@ -48,7 +48,7 @@ def open_part(page: Page, name: str) -> None:
 
 def choose(page: Page, files: list[Path], *, script: bool) -> None:
     """Chooses two pictures, the heron first, and describes them."""
-    open_part(page, "Pictures and videos")
+    open_part(page, "Media")
     if not script:
         for row, (path, words) in enumerate(zip(reversed(files), ("A heron", "A fox"), strict=True)):
             page.locator(f"#f-media-{row * 2}").set_input_files(path)
@@ -199,7 +199,7 @@ def test_an_upload_is_cancelled_lost_and_sent_again(server: LocalServer, chromiu
         tab.open("/")
         open_box(page)
         page.locator("#f-content").fill("With a picture")
-        open_part(page, "Pictures and videos")
+        open_part(page, "Media")
         page.locator("#f-media-all").set_input_files(large)
         with tab.holding(f"{server.base_url}/"):
             page.get_by_role("button", name="Publish", exact=True).click()

@@ -67,7 +67,7 @@ def composing(server: LocalServer, chromium: Chromium, alice: Actor, file: Path)
         tab.open("/")
         page.locator("details.writing > summary").click()
         page.locator("#f-content").fill("With a picture")
-        page.locator("details.part summary", has_text="Pictures and videos").click()
+        page.locator("details.part summary", has_text="Media").click()
         page.locator("#f-media-all").set_input_files(file)
         expect(page.locator(".chosen-file")).to_have_count(1)
         yield tab
