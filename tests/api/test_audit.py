@@ -6,7 +6,7 @@ from pressroom.clock import DAY, HOUR, MINUTE
 from pressroom.db import Query, Tx
 from pressroom.domains.audit import actions
 from pressroom.domains.audit.models import OPERATOR, Entry, Kind, Source
-from pressroom.domains.audit.queries import erase_entries, list_admin_entries, list_entries
+from pressroom.domains.audit.queries import list_admin_entries, list_entries
 from tests.api.actors import Actor, rows
 from tests.harness.local import LocalServer
 
@@ -71,10 +71,12 @@ def test_deleted_account_keeps_acts_of_admins(alice: Actor) -> None:
     server, account_id = alice.server, alice.account.id
     transact = server.runtime.db.transact
     server.run(transact(actions.record, account_id, Kind.KEY_MADE, Source(HOME)))
+    server.run(transact(actions.record, account_id, Kind.KEY_REVOKED, OPERATOR, label="Mine", reason="It leaked"))
     server.run(transact(actions.record, account_id, Kind.ACCOUNT_DELETED, OPERATOR))
-    while server.run(transact(erase_entries, account_id, 1)):
+    while server.run(transact(actions.erase_entries, account_id, 1)):
         pass
-    assert [entry.kind for entry in log_of(alice)] == ["account.deleted", "account.created"]
+    assert [entry.kind for entry in log_of(alice)] == ["account.deleted", "key.revoked", "account.created"]
+    assert log_of(alice)[1].detail == '{"reason":"It leaked"}'
 
 
 def test_entries_go_after_a_year(server: LocalServer) -> None:

@@ -43,10 +43,10 @@ class Operator:
         monkeypatch.chdir(server.folder)
 
     def run(self, *arguments: str) -> str:
-        """Runs a command; returns its output."""
+        """Runs a command as Ada, who is not the system user; returns its output."""
         before = os.umask(0o022)
         try:
-            done = CliRunner().invoke(main, arguments, env=self._environment)
+            done = CliRunner().invoke(main, [*arguments, "--as", "Ada"], env=self._environment)
         finally:
             os.umask(before)  # the command's is its own process's
         assert done.exit_code == 0, done.output
@@ -99,11 +99,14 @@ def test_commands_are_logged(
     assert [kind for (kind,) in kinds] == [kind for kind, _, _ in BY_ALICE.values()]
     with sign_in(server, "alice") as alice:
         own = [line for line in said(alice, "/settings/log") if "The operator of this server" in line]
+        assert "Ada" not in alice.get("/settings/log").text, "the owner is not told who works for the operator"
     for line, (_, words, _) in zip(reversed(own), BY_ALICE.values(), strict=True):
         assert words in line
     with sign_in(server, "root") as root:
         acts = said(root, "/admin/log")
-    assert all("Operator" in act and "the command line" in act for act in acts), acts
+        listed = root.get("/api/admin/log").json()["entries"]
+    assert {(act["actor"], act["operator"], act["admin"]) for act in listed} == {("operator", "Ada", None)}
+    assert all("Ada" in act and "the command line" in act for act in acts), acts
     assert "Deleted" in acts[0]
     of_alice = [act for act in reversed(acts) if "@alice" in act]
     for line, (_, _, words) in zip(of_alice, BY_ALICE.values(), strict=True):

@@ -1,6 +1,8 @@
 """The operator's commands on the installation, beside servers that run: what there is, jobs, endpoints, keys."""
 
 import json
+import os
+import pwd
 import re
 import subprocess
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from tests.harness.process import PRESSROOM, ServerProcess
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
 from tests.harness.wire import Request, ask
+from tests.services.process import wait_until
 
 MakeProcess = Callable[..., ServerProcess]
 
@@ -214,6 +217,38 @@ def test_reason_of_a_deletion_is_kept(server: ServerProcess) -> None:
     assert blank.returncode == 2
     kept = f"SELECT kind FROM audit_entries WHERE account_id = '{owner.id}' AND detail LIKE '%Sold pills%'"  # noqa: S608
     assert [tuple(row) for row in rows(server, kept)] == [("account.deleted",)]
+
+
+def test_record_names_the_person_who_ran_the_command(server: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = Owner(server, "watched")
+    monkeypatch.delenv("SUDO_USER", raising=False)
+    server.command("account", "suspend", "watched")
+    monkeypatch.setenv("SUDO_USER", "grace")
+    server.command("account", "restore", "watched")
+    server.command("account", "suspend", "watched", "--as", " Ada Lovelace ")
+    refused = [server.command("account", "restore", "watched", "--as", name, check=False) for name in (" ", "a\x1b[2J")]
+
+    kept = f"SELECT operator FROM audit_entries WHERE account_id = '{owner.id}' AND kind LIKE 'account.%ed'"  # noqa: S608
+    names = [name for (name,) in rows(server, f"{kept} AND actor = 'operator' ORDER BY id")]
+    assert names == [pwd.getpwuid(os.getuid()).pw_name, "grace", "Ada Lovelace"]
+    assert [done.returncode for done in refused] == [2, 2]
+    assert "1 to 60 printable characters" in refused[0].stderr
+
+
+def test_revocation_stays_in_the_log_without_the_label_of_the_key(server: ServerProcess) -> None:
+    owner = Owner(server, "forgotten")
+    key = owner.new_key("Diary of Otto").json()
+    server.command("key", "create", "forgotten", "--label", "Letters of Otto", "--scope", "posts:write")
+    server.command("key", "revoke", key["id"], "--reason", 'It said "label": leaked', "--as", "Ada")
+    server.command("account", "delete", "forgotten", "--yes", "--reason", "They asked", "--as", "Ada")
+
+    kept = f"SELECT kind, detail FROM audit_entries WHERE account_id = '{owner.id}' ORDER BY id"  # noqa: S608  # an id
+    assert wait_until(lambda: "Otto" not in str(rows(server, kept))), "the labels go with the account"
+    log = [(kind, json.loads(detail)) for kind, detail in rows(server, kept)]
+    told = {kind: [detail.get("reason") for each, detail in log if each == kind] for kind, _ in log}
+    assert told["key.revoked"][0] == 'It said "label": leaked'
+    assert told["key.made"] == [None]
+    assert told["account.deleted"] == ["They asked"]
 
 
 def test_version_names_the_schema_and_the_commit(server: ServerProcess) -> None:

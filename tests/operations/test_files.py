@@ -8,7 +8,7 @@ import pytest
 from pressroom.blobs.disk import DiskBlobs
 from pressroom.blobs.store import BlobInfo, BlobsAway
 from pressroom.errors import SettingError
-from pressroom.operations.transfer.files import copy_files
+from pressroom.operations.blob_copies import copy_blobs
 
 KEYS = [f"cards/{number:032}.webp" for number in range(3)]
 
@@ -31,7 +31,7 @@ class Forgetful(DiskBlobs):
 
 @pytest.mark.parametrize(
     ("store", "error", "says"),
-    [(Away, BlobsAway, "The store is away: cards/"), (Forgetful, SettingError, "Run the transfer once more")],
+    [(Away, BlobsAway, "The store is away: cards/"), (Forgetful, SettingError, "Run the command once more")],
 )
 def test_failed_copy_reports_its_reason(
     tmp_path: Path, store: type[DiskBlobs], error: type[Exception], says: str
@@ -42,7 +42,7 @@ def test_failed_copy_reports_its_reason(
             await source.put(key, key.encode(), "image/webp")
         try:
             with pytest.raises(error, match=says):
-                await copy_files(tmp_path / "from", target)
+                await copy_blobs(source, target, tmp_path, reread=True)
         finally:
             await source.close()
             await target.close()

@@ -59,7 +59,7 @@ class DiskBlobs:
 
     async def put_file(self, key: str, file: Path, content_type: str) -> None:
         """Stores a file; its type is not stored (see `Blobs`)."""
-        place = self._place(key)
+        place = self.file(key)
 
         def copy(stop: threading.Event) -> None:
             with file.open("rb", buffering=0) as source:
@@ -69,12 +69,12 @@ class DiskBlobs:
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         """Stores bytes (see `Blobs`)."""
-        place = self._place(key)
+        place = self.file(key)
         await self._threads.run(lambda stop: self._write(place, BytesIO(data), stop))
 
     async def fetch_to(self, key: str, file: Path) -> None:
         """Copies a blob to a local file (see `Blobs`)."""
-        place = self._place(key)
+        place = self.file(key)
 
         def copy(stop: threading.Event) -> None:
             with _opened(place, key) as source, new_file(file) as descriptor:
@@ -86,7 +86,7 @@ class DiskBlobs:
 
     async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """Yields a range of bytes (see `Blobs`)."""
-        place = self._place(key)
+        place = self.file(key)
         check_range(start, end)
         with contextlib.ExitStack() as files:  # closes a file also when the caller was cancelled while it was opened
             source = await self._threads.run(lambda _: files.enter_context(_opened(place, key)))
@@ -103,12 +103,12 @@ class DiskBlobs:
 
     async def stat(self, key: str) -> BlobInfo | None:
         """Size and entity tag (see `Blobs`)."""
-        place = self._place(key)
+        place = self.file(key)
         return await self._threads.run(lambda _: _info(place))
 
     async def delete(self, *keys: str) -> None:
         """Removes blobs (see `Blobs`)."""
-        places = [self._place(key) for key in keys]
+        places = [self.file(key) for key in keys]
 
         def remove(_: threading.Event) -> None:
             with disk():
@@ -141,12 +141,13 @@ class DiskBlobs:
         """Returns None: only Pressroom reads this disk."""
         check_key(key)
 
+    def file(self, key: str) -> Path:
+        """Returns the path of a blob, which need not exist. Raises ValueError if `key` is not a key."""
+        return self._folder / blob_file(key)
+
     async def close(self) -> None:
         """Releases the threads (see `Blobs`)."""
         self._threads.close()
-
-    def _place(self, key: str) -> Path:
-        return self._folder / blob_file(key)
 
     def _write(self, place: Path, source: BinaryIO | FileIO, stop: threading.Event) -> None:
         """Writes a temporary file, syncs it, renames it and syncs its folder. Raises OSError for errors of `source`."""

@@ -23,6 +23,7 @@ from pressroom.cli.operations import (
     doctor,
     job,
     mail,
+    media,
     migrate_command,
     openapi,
     restore_command,
@@ -139,7 +140,7 @@ def _take_config(command: click.Command) -> None:
 for command in (
     *(serve, worker, listen_command),
     *(migrate_command, backup_command, restore_command, transfer_command, openapi, doctor, config_command),
-    *(account, key, job, mail, webhook, stats),
+    *(account, key, job, mail, media, webhook, stats),
 ):
     main.add_command(command)
 _take_config(main)

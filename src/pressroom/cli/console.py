@@ -1,9 +1,12 @@
 """Shared by all commands: settings, database and printing. Heavy modules are imported when they are needed."""
 
 import os
+import pwd
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from pressroom.settings import Settings
 from pressroom.settings.files import PASSED, read_settings
@@ -12,8 +15,40 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pressroom.db import Database
+    from pressroom.domains.audit.models import Source
 
 T = TypeVar("T")
+
+
+def acting(command: Callable[..., T]) -> Callable[..., T]:
+    """Gives a command the option `--as`, and its function the parameter `source`: the person whom the log names."""
+    return click.option(
+        "--as",
+        "source",
+        metavar="NAME",
+        callback=_source,
+        help="The person whom the log names; unless given, the user who runs the command or sudo.",
+    )(command)
+
+
+def _source(_context: click.Context, _parameter: click.Parameter, given: str | None) -> "Source":
+    from pressroom.domains.audit.models import LONGEST_OPERATOR, Actor, Source
+
+    name = given if given is not None else _login_name()[:LONGEST_OPERATOR]
+    if not 1 <= len(name.strip()) <= LONGEST_OPERATOR or not name.isprintable():
+        raise click.BadParameter(f"Give a name of 1 to {LONGEST_OPERATOR} printable characters.")
+    return Source(actor=Actor.OPERATOR, operator=name.strip())
+
+
+def _login_name() -> str:
+    """Returns the name of the system user who runs this command, or who runs sudo for it."""
+    by_sudo = os.environ.get("SUDO_USER", "")
+    if by_sudo.isprintable() and by_sudo.strip():
+        return by_sudo
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container may run under a number without a name
+        return str(os.getuid())
 
 
 def errors() -> "Console":

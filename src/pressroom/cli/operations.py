@@ -6,10 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pressroom.cli.console import current_settings, errors, own_settings, plain, run, visible, wide, with_database
+from pressroom.cli.console import (
+    acting,
+    current_settings,
+    errors,
+    own_settings,
+    plain,
+    run,
+    visible,
+    wide,
+    with_database,
+)
 
 if TYPE_CHECKING:
     import msgspec
+
+    from pressroom.domains.audit.models import Source
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -54,11 +66,12 @@ def job_list(limit: int, cursor: str | None, as_json: bool) -> None:
 @job.command("retry")
 @click.argument("job_id")
 @_as_json
-def job_retry(job_id: str, as_json: bool) -> None:
+@acting
+def job_retry(job_id: str, as_json: bool, source: "Source") -> None:
     """Try the dead job JOB_ID again."""
     from pressroom.domains.administration import commands
 
-    found = with_database(lambda db: commands.retry_job(db, job_id))
+    found = with_database(lambda db: commands.retry_job(db, job_id, source))
     if as_json:
         _print_json(found)
         return
@@ -79,6 +92,59 @@ def mail_test(to: str) -> None:
 
     run(Mailer(own_settings(), SystemClock()).send(test_mail(to)))
     click.echo(f"The mail server took a message to {to}. Look whether it arrived, and not among the spam.")
+
+
+@click.group()
+def media() -> None:
+    """See who stores how much, and move all media into another store."""
+
+
+@media.command("usage")
+@click.option("--limit", type=click.IntRange(1, 1_000), default=20, show_default=True, help="Accounts to show.")
+@_as_json
+def media_usage(limit: int, as_json: bool) -> None:
+    """Show the accounts that store most, in bytes by kind of file."""
+    from pressroom.domains.administration import commands
+
+    found = with_database(lambda db: commands.usage(db, limit))
+    if as_json:
+        _print_json(found)
+        return
+    wide().print(commands.usage_table(found))
+    click.echo(f"All accounts store {found.bytes:,} bytes.")
+
+
+@media.command("move")
+@click.option("--to", required=True, metavar="URL", help="The other store: file:///FOLDER or s3://BUCKET/PREFIX?….")
+@click.option("--prune", is_flag=True, help="Also remove files there that were deleted here since they were copied.")
+@click.option("--dry-run", is_flag=True, help="Count what there is to do, and do nothing.")
+def media_move(to: str, prune: bool, dry_run: bool) -> None:
+    """Copy all media into another store, also while the server runs; again, for what was added meanwhile."""
+    from pressroom.operations.blob_copies import Copies
+    from pressroom.operations.media_move import move_media
+
+    def report(copies: Copies) -> None:
+        if copies.files % 1_000 == 0:
+            errors().print(f"{copies.files:,} files compared, {copies.copied:,} of them copied …")
+
+    settings, other = own_settings(), own_settings({"PRESSROOM_BLOBS_URL": to})
+    move = with_database(
+        lambda db: move_media(settings, other, db, prune=prune, dry_run=dry_run, progress=report), settings
+    )
+    copies, would = move.copies, "would be " if dry_run else ""
+    for name in copies.skipped:
+        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a file of the store and was skipped')}")
+    click.echo(
+        f"{copies.copied:,} of {copies.files:,} files ({copies.copied_bytes:,} bytes) {would}copied"
+        f" from {move.source} to {move.target}."
+    )
+    if prune:
+        click.echo(f"{move.pruned:,} files {would}removed there.")
+    if not dry_run:
+        click.echo(
+            "To change over: stop every server and worker, run this command once more with --prune, set"
+            " PRESSROOM_BLOBS_URL to the new store everywhere, and start them."
+        )
 
 
 @click.group()

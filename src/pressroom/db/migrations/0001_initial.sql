@@ -293,6 +293,7 @@ CREATE TABLE audit_entries (
     times BIGINT NOT NULL,
     actor TEXT NOT NULL,                    -- self, admin, operator or service
     admin_id TEXT,                          -- the account of the admin who acted
+    operator TEXT,                          -- the name of the person who ran the command
     address TEXT NOT NULL,                  -- the client's address; empty for operator and service
     detail TEXT NOT NULL,                   -- JSON of names and short values, never a secret
     counted_as TEXT,                        -- failures of one address and hour are one entry

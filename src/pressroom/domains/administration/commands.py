@@ -7,7 +7,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from pressroom import __version__
-from pressroom.db import Database
+from pressroom.db import Database, Tx
+from pressroom.db.params import batches
+from pressroom.domains.accounts.queries.status import names_of
 from pressroom.domains.administration import actions
 from pressroom.domains.administration.schemas import (
     AdminEndpointOut,
@@ -20,7 +22,9 @@ from pressroom.domains.administration.schemas import (
     overview_shape,
     queue_shape,
 )
-from pressroom.domains.audit.models import OPERATOR
+from pressroom.domains.audit.models import Source
+from pressroom.domains.media import queries as media
+from pressroom.domains.media.models import KindBytes
 from pressroom.errors import Invalid
 from pressroom.ids import BEYOND
 from pressroom.web.paging import cursor_field_errors
@@ -30,6 +34,22 @@ class EndpointList(msgspec.Struct):
     """The webhook endpoints of an account, newest first."""
 
     webhooks: list[AdminEndpointOut]
+
+
+class AccountUsage(msgspec.Struct, rename="camel"):
+    """The bytes of media that an account stores, by the kinds of its uploads; a deleted account has no user name."""
+
+    account_id: str
+    username: str | None
+    bytes: int
+    kinds: list[KindBytes]
+
+
+class Usage(msgspec.Struct):
+    """The bytes of media of all accounts together, and the accounts that store most, the first first."""
+
+    bytes: int
+    accounts: list[AccountUsage]
 
 
 async def stats(db: Database) -> OverviewOut:
@@ -78,10 +98,39 @@ def dead_table(found: JobList) -> Table:
     return shown
 
 
-async def retry_job(db: Database, job_id: str) -> RetriedOut:
+async def retry_job(db: Database, job_id: str, source: Source) -> RetriedOut:
     """Has a dead job tried again. Raises NotFound, Unprocessable for a kind that ends for good."""
-    job = await db.transact(actions.retry_job, OPERATOR, job_id)
+    job = await db.transact(actions.retry_job, source, job_id)
     return RetriedOut(job.id, job.kind)
+
+
+async def usage(db: Database, limit: int) -> Usage:
+    """Returns the `limit` accounts that store most media."""
+    return await db.read(_usage, limit)
+
+
+async def _usage(tx: Tx, limit: int) -> Usage:
+    largest, names = await media.list_largest(tx, limit), dict[str, str]()
+    for batch in batches([each.account_id for each in largest]):
+        names |= await names_of(tx, batch)
+    accounts = [
+        AccountUsage(
+            each.account_id, names.get(each.account_id), each.bytes, await media.list_kinds(tx, each.account_id)
+        )
+        for each in largest
+    ]
+    return Usage(await media.count_all_stored(tx), accounts)
+
+
+def usage_table(found: Usage) -> Table:
+    """Returns the accounts that store most media."""
+    shown = Table("account", "bytes", "files", "by kind", box=None)
+    for each in found.accounts:
+        kinds = sorted(each.kinds, key=lambda kind: -kind.bytes)
+        by_kind = ", ".join(f"{kind.kind} {kind.bytes:,}" for kind in kinds)
+        files = sum(kind.files for kind in kinds)
+        shown.add_row(each.username or each.account_id, f"{each.bytes:,}", f"{files:,}", by_kind)
+    return shown
 
 
 async def list_webhooks(db: Database, username: str) -> EndpointList:

@@ -111,6 +111,7 @@ ACT_EXAMPLE: Final = ActOut(
     at="2026-11-20T16:08:12.345Z",
     actor="admin",
     admin="harbour_news",
+    operator=None,
     account_id=RECORD_EXAMPLE.id,
     username=RECORD_EXAMPLE.username,
     address="203.0.113.7",

@@ -204,6 +204,7 @@ class ActOut(msgspec.Struct, rename="camel"):
     at: Time
     actor: Annotated[str, Meta(description="admin: in the browser or by the API; operator: by a command.")]
     admin: Annotated[str | None, Meta(description="The admin's present user name.")]
+    operator: Annotated[str | None, Meta(description="The person who ran the command.")]
     account_id: Annotated[str | None, Meta(description="The account that it was done to, if any.")]
     username: Annotated[str | None, Meta(description="The present user name of that account.")]
     address: Annotated[str, Meta(description="Where the request came from; empty for a command.")]
@@ -295,6 +296,7 @@ def act_shape(found: NamedEntry) -> ActOut:
         at=iso(entry.at),
         actor=entry.actor,
         admin=entry.admin,
+        operator=entry.operator,
         account_id=entry.account_id or None,
         username=found.username,
         address=entry.address,

@@ -34,6 +34,7 @@ async def record(tx: Tx, account_id: str, kind: Kind, source: Source = UNKNOWN, 
         kind=kind.value,
         actor=source.actor.value,
         admin_id=source.admin_id,
+        operator=source.operator,
         address=source.address,
         detail=msgspec.json.encode(shortened).decode(),
     )
@@ -56,3 +57,17 @@ async def count(tx: Tx, account_id: str, kind: Kind, network: str) -> None:
 async def purge_entries(tx: Tx, batch: int) -> int:
     """Removes at most `batch` entries that are older than a year; returns their number."""
     return await queries.purge_entries(tx, until=tx.now - RETENTION, batch=batch)
+
+
+async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
+    """Erases at most `batch` entries of a deleted account; returns their number.
+
+    Acts of admins and of the operator stay, without the labels that the account gave to its keys.
+    """
+    erased = await queries.delete_entries(tx, account_id, batch)
+    for entry in await queries.list_labelled(tx, account_id, batch - erased):
+        detail = msgspec.json.decode(entry.detail, type=dict[str, str | int])
+        del detail["label"]
+        await queries.set_detail(tx, account_id, entry.id, msgspec.json.encode(detail).decode())
+        erased += 1
+    return erased

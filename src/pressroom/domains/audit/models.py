@@ -12,6 +12,9 @@ RETENTION: Final = 365 * DAY
 LONGEST_VALUE: Final = 300
 """Characters of one value in the detail of an entry."""
 
+LONGEST_OPERATOR: Final = 60
+"""Characters of the name of a person who runs commands."""
+
 LONGEST_AGENT: Final = 300
 """Characters that are kept of a User-Agent."""
 
@@ -88,12 +91,14 @@ class Source(msgspec.Struct, frozen=True):
         agent: The client's User-Agent, which sessions keep.
         actor: Who acts.
         admin_id: The account of the admin who acts.
+        operator: The name of the person who runs a command.
     """
 
     address: str = ""
     agent: str = ""
     actor: Actor = Actor.SELF
     admin_id: str | None = None
+    operator: str | None = None
 
 
 def client_source(address: str, agent: str) -> Source:
@@ -118,6 +123,7 @@ class Entry(msgspec.Struct):
         actor: Who did it.
         admin_id: The admin who did it.
         admin: The admin's present user name.
+        operator: The name of the person who ran the command; None for other acts.
         address: Where the request came from; empty for the operator and the service.
         detail: Facts about its object: JSON of names and short values.
     """
@@ -130,6 +136,7 @@ class Entry(msgspec.Struct):
     actor: str
     admin_id: str | None
     admin: str | None
+    operator: str | None
     address: str
     detail: str
 

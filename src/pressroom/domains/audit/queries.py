@@ -6,14 +6,16 @@ from pressroom.db import Tx, sql
 from pressroom.domains.audit.models import Entry
 
 _ENTRY: Final = (
-    "SELECT e.id, e.account_id, e.kind, e.at, e.times, e.actor, e.admin_id, a.username AS admin, e.address, e.detail"
+    "SELECT e.id, e.account_id, e.kind, e.at, e.times, e.actor, e.admin_id, a.username AS admin, e.operator,"
+    " e.address, e.detail"
     " FROM audit_entries e LEFT JOIN accounts a ON a.id = e.admin_id"
 )
 
 
 @sql.run(
-    "INSERT INTO audit_entries (account_id, id, kind, at, times, actor, admin_id, address, detail, counted_as)"
-    " VALUES (:account_id, :entry_id, :kind, :now, 1, :actor, :admin_id, :address, :detail, NULL)"
+    "INSERT INTO audit_entries"
+    " (account_id, id, kind, at, times, actor, admin_id, operator, address, detail, counted_as) VALUES"
+    " (:account_id, :entry_id, :kind, :now, 1, :actor, :admin_id, :operator, :address, :detail, NULL)"
 )
 async def insert_entry(
     tx: Tx,
@@ -23,6 +25,7 @@ async def insert_entry(
     kind: str,
     actor: str,
     admin_id: str | None,
+    operator: str | None,
     address: str,
     detail: str,
 ) -> None:
@@ -58,10 +61,25 @@ async def list_admin_entries(tx: Tx, before: str, limit: int) -> list[Entry]:
 
 @sql.run(
     "DELETE FROM audit_entries WHERE account_id = :account_id AND id IN (SELECT id FROM audit_entries"
-    " WHERE account_id = :account_id AND (actor NOT IN ('admin', 'operator') OR kind = 'key.revoked') LIMIT :batch)"
+    " WHERE account_id = :account_id AND actor NOT IN ('admin', 'operator') LIMIT :batch)"
 )
-async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:
+async def delete_entries(tx: Tx, account_id: str, batch: int) -> int:
     """Deletes entries of the account but for acts of admins and the operator, and returns how many."""
+    ...
+
+
+@sql.all(
+    f"{_ENTRY} WHERE e.account_id = :account_id AND e.kind IN ('key.made', 'key.revoked')"
+    " AND e.detail LIKE '%\"label\":%' LIMIT :limit"
+)
+async def list_labelled(tx: Tx, account_id: str, limit: int) -> list[Entry]:
+    """Returns at most `limit` entries of the account that hold the label of a key."""
+    ...
+
+
+@sql.run("UPDATE audit_entries SET detail = :detail WHERE account_id = :account_id AND id = :entry_id")
+async def set_detail(tx: Tx, account_id: str, entry_id: str, detail: str) -> None:
+    """Replaces the facts of an entry, JSON of names and short values."""
     ...
 
 

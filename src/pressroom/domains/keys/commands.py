@@ -11,7 +11,7 @@ from pressroom.clock import SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.actions import get_account_by_username, get_record
 from pressroom.domains.accounts.queries import find_account
-from pressroom.domains.audit.models import OPERATOR
+from pressroom.domains.audit.models import OPERATOR, Source
 from pressroom.domains.keys import actions, queries
 from pressroom.domains.keys.models import ApiKey, NewKey, RevokedBy, Scope, check_reason
 from pressroom.domains.keys.schemas import ApiKeyList, ApiKeyOut, CreateKey, key_shape
@@ -32,14 +32,20 @@ class FoundKey(msgspec.Struct, rename="camel"):
 
 
 async def create(
-    db: Database, username: str, label: str, scopes: list[str], expiry: str | None, networks: list[str]
+    db: Database,
+    username: str,
+    label: str,
+    scopes: list[str],
+    expiry: str | None,
+    networks: list[str],
+    source: Source = OPERATOR,
 ) -> str:
     """Creates a key under the same rules as the API and returns it. Raises Invalid, NotFound or Conflict."""
     given = {"label": label, "scopes": scopes, "expiry": expiry, "ipAllowlist": networks}
     now = SystemClock().now()
     wanted = decode(CreateKey, msgspec.json.encode(given), [], now)
     account = await db.read(get_account_by_username, username)
-    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(), OPERATOR)
+    _, secret = await db.transact(actions.create_key, account.id, wanted.new_key(), source)
     return secret
 
 
@@ -97,15 +103,15 @@ def found_lines(found: FoundKey) -> str:
     )
 
 
-async def revoke_by_secret(db: Database, text: str, reason: str) -> ApiKeyOut:
+async def revoke_by_secret(db: Database, text: str, reason: str, source: Source) -> ApiKeyOut:
     """Revokes the key that a text holds. Raises Invalid or NotFound."""
-    return await revoke(db, (await db.read(_find_key, text)).id, reason)
+    return await revoke(db, (await db.read(_find_key, text)).id, reason, source)
 
 
-async def revoke(db: Database, key_id: str, reason: str) -> ApiKeyOut:
+async def revoke(db: Database, key_id: str, reason: str, source: Source) -> ApiKeyOut:
     """Revokes a key for an operator, as the API does for its owner; returns the key. Raises Invalid or NotFound."""
     check_reason(reason)
-    key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason, OPERATOR)
+    key = await db.transact(actions.revoke_key, key_id, RevokedBy.ADMIN, reason, source)
     return key_shape(key, SystemClock().now())
 
 

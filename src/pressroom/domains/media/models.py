@@ -195,6 +195,21 @@ class ServedMedia(Media):
     clip_visibility: str | None
 
 
+class StoredBytes(msgspec.Struct):
+    """The bytes of media that an account stores."""
+
+    account_id: str
+    bytes: int
+
+
+class KindBytes(msgspec.Struct):
+    """The files of one kind (`image/jpeg`, …) that an account stores, and their bytes."""
+
+    kind: str
+    files: int
+    bytes: int
+
+
 class Pictures(msgspec.Struct):
     """An account's pictures of one kind: the one that is shown, and a newer one that is not READY."""
 

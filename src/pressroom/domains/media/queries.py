@@ -9,9 +9,11 @@ from pressroom.domains.media.models import (
     REMOVED,
     AccountPicture,
     HiddenFile,
+    KindBytes,
     Media,
     ProcessingStatus,
     ServedMedia,
+    StoredBytes,
     leading_to,
 )
 
@@ -96,6 +98,8 @@ HIDE_OTHERS: Final = Query(
 
 
 HAS_MEDIA: Final = Query(int, "SELECT 1 FROM media WHERE account_id = :account_id LIMIT 1")
+
+LIST_EXISTING: Final = Query(str, f"SELECT id FROM media WHERE id IN ({in_list('id')})")
 
 DELETE_MEDIA: Final = Command(f"DELETE FROM media WHERE account_id = :account_id AND id IN ({in_list('id')})")
 
@@ -310,6 +314,32 @@ async def delete_stored(tx: Tx, account_id: str) -> None:
 @sql.one("SELECT bytes FROM stored_media WHERE account_id = :account_id")
 async def find_stored_bytes(tx: Tx, account_id: str) -> int:
     """Returns how many bytes of media an account stores."""
+    ...
+
+
+async def list_existing(tx: Tx, media_ids: Sequence[str]) -> list[str]:
+    """Returns those of these ids, at most BATCH, that a file has."""
+    return await tx.all(LIST_EXISTING, **spread("id", media_ids))
+
+
+@sql.all("SELECT account_id, bytes FROM stored_media ORDER BY bytes DESC, account_id LIMIT :limit")
+async def list_largest(tx: Tx, limit: int) -> list[StoredBytes]:
+    """Returns the accounts that store most."""
+    ...
+
+
+@sql.all(
+    "SELECT kind, count(*) AS files, CAST(sum(stored_bytes) AS BIGINT) AS bytes FROM media"
+    " WHERE account_id = :account_id GROUP BY kind ORDER BY kind"
+)
+async def list_kinds(tx: Tx, account_id: str) -> list[KindBytes]:
+    """Returns what an account stores by the kinds of its uploads."""
+    ...
+
+
+@sql.one("SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM stored_media")
+async def count_all_stored(tx: Tx) -> int:
+    """Returns the bytes that all accounts store."""
     ...
 
 

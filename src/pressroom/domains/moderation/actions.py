@@ -127,20 +127,20 @@ async def lock_record(tx: Tx, username: str) -> AccountRecord:
     return await get_record(tx, username)
 
 
-async def sign_out_account(tx: Tx, username: str) -> int:
+async def sign_out_account(tx: Tx, username: str, source: Source = OPERATOR) -> int:
     """Ends all sessions of an account. Returns how many. Raises NotFound."""
     record = await lock_record(tx, username)
     ended = len(await sessions.end_oldest(tx, record.id, but=0))
     if ended:
-        await log(tx, record.id, Kind.SESSIONS_ENDED, OPERATOR, count=ended)
+        await log(tx, record.id, Kind.SESSIONS_ENDED, source, count=ended)
     return ended
 
 
-async def sign_out_some(tx: Tx, batch: int) -> int:
+async def sign_out_some(tx: Tx, batch: int, source: Source = OPERATOR) -> int:
     """Ends sessions of any accounts, with an entry in the log of each. Returns how many; 0 when there were none."""
     ended = Counter(await sessions.end_some(tx, batch))
     for account_id in sorted(ended):
-        await log(tx, account_id, Kind.SESSIONS_ENDED, OPERATOR, count=ended[account_id])
+        await log(tx, account_id, Kind.SESSIONS_ENDED, source, count=ended[account_id])
     return ended.total()
 
 

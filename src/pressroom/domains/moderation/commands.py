@@ -10,6 +10,7 @@ from pressroom.clock import SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.actions import get_record
 from pressroom.domains.accounts.queries import status
+from pressroom.domains.audit.models import OPERATOR, Source
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.models import check_reason
 from pressroom.domains.moderation import actions
@@ -56,7 +57,7 @@ async def show(db: Database, username: str) -> RecordOut:
     return await db.read(_show, username)
 
 
-async def password(db: Database, username: str, given: str) -> RecordOut:
+async def password(db: Database, username: str, given: str, source: Source) -> RecordOut:
     """Replaces the password of an account, under the same rules as sign-up. Raises Invalid, NotFound."""
     await db.read(get_record, username)
     wanted = decode(NewPassword, msgspec.json.encode({"password": given}), [], SystemClock().now())
@@ -65,45 +66,45 @@ async def password(db: Database, username: str, given: str) -> RecordOut:
         password_hash = await passwords.hash(wanted.password)
     finally:
         passwords.close()
-    return record_shape(await db.transact(actions.set_password, username, password_hash))
+    return record_shape(await db.transact(actions.set_password, username, password_hash, source))
 
 
-async def remove_two_factor(db: Database, username: str) -> RecordOut:
+async def remove_two_factor(db: Database, username: str, source: Source) -> RecordOut:
     """Takes two-factor sign-in off an account. Raises NotFound, also when it is off."""
-    return record_shape(await db.transact(actions.remove_two_factor, username))
+    return record_shape(await db.transact(actions.remove_two_factor, username, source))
 
 
-async def suspend(db: Database, username: str, reason: str) -> RecordOut:
+async def suspend(db: Database, username: str, reason: str, source: Source) -> RecordOut:
     """Suspends an account. Raises NotFound, Invalid for a blank or over-long reason."""
     check_reason(reason)
-    return record_shape(await db.transact(actions.suspend_account, username, reason))
+    return record_shape(await db.transact(actions.suspend_account, username, reason, source))
 
 
-async def restore(db: Database, username: str) -> RecordOut:
+async def restore(db: Database, username: str, source: Source) -> RecordOut:
     """Ends the suspension of an account. Raises NotFound."""
-    return record_shape(await db.transact(actions.restore_account, username))
+    return record_shape(await db.transact(actions.restore_account, username, source=source))
 
 
-async def sign_out(db: Database, username: str | None) -> int:
+async def sign_out(db: Database, username: str | None, source: Source) -> int:
     """Ends the sessions of an account, or of all (None). Returns how many. Raises NotFound."""
     if username is not None:
-        return await db.transact(actions.sign_out_account, username)
+        return await db.transact(actions.sign_out_account, username, source)
     total = 0
-    while ended := await db.transact(actions.sign_out_some, SIGNED_OUT_AT_ONCE):
+    while ended := await db.transact(actions.sign_out_some, SIGNED_OUT_AT_ONCE, source):
         total += ended
     return total
 
 
-async def delete(db: Database, username: str, reason: str | None = None) -> RecordOut:
+async def delete(db: Database, username: str, reason: str | None, source: Source) -> RecordOut:
     """Deletes an account; returns it with the names it had. Raises NotFound, and Invalid for a blank reason."""
     if reason is not None:
         check_reason(reason)
-    return record_shape(await db.transact(actions.delete_account, username, reason=reason))
+    return record_shape(await db.transact(actions.delete_account, username, reason=reason, source=source))
 
 
-async def admin(db: Database, username: str, *, revoke: bool) -> RecordOut:
+async def admin(db: Database, username: str, *, revoke: bool, source: Source = OPERATOR) -> RecordOut:
     """Gives an account the rights of an admin, or takes them away (`revoke`). Raises NotFound, Conflict."""
-    return record_shape(await db.transact(actions.set_admin, username, is_admin=not revoke))
+    return record_shape(await db.transact(actions.set_admin, username, is_admin=not revoke, source=source))
 
 
 async def _show(tx: Tx, username: str) -> RecordOut:

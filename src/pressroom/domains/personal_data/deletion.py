@@ -13,7 +13,8 @@ from pressroom.clock import DAY, HOUR, MINUTE, SECOND
 from pressroom.db import Database, Tx
 from pressroom.db.params import BATCH
 from pressroom.domains.accounts.queries import status
-from pressroom.domains.audit.queries import erase_addresses, erase_entries
+from pressroom.domains.audit.actions import erase_entries
+from pressroom.domains.audit.queries import erase_addresses
 from pressroom.domains.clips.queries import erase_clips
 from pressroom.domains.comments.queries import clear_keys
 from pressroom.domains.drafts.actions import erase_drafts

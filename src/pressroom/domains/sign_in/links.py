@@ -128,10 +128,10 @@ async def sign_in_again(tx: Tx, token: str, form_key: str, source: Source) -> st
     return await sessions.begin_session(tx, account_id, source)
 
 
-async def issue_reset(tx: Tx, username: str) -> str:
+async def issue_reset(tx: Tx, username: str, source: Source = OPERATOR) -> str:
     """Returns a token to set a new password, for an operator to hand over. Raises NotFound, also when suspended."""
     account = await actions.get_account_by_username(tx, username)
-    await record(tx, account.id, Kind.RESET_LINK_MADE, OPERATOR)
+    await record(tx, account.id, Kind.RESET_LINK_MADE, source)
     return await issue_token(tx, account.id, Purpose.RESET)
 
 

@@ -7,6 +7,7 @@ import msgspec
 from pressroom.clock import SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts import actions, queries
+from pressroom.domains.audit.models import OPERATOR, Source
 from pressroom.domains.sign_in.links import issue_reset
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.tokens import Purpose, issue_token
@@ -25,11 +26,13 @@ class FirstAccount(msgspec.Struct):
     password: str
 
 
-async def create(db: Database, username: str, email: str, password: str, *, is_admin: bool = False) -> str:
+async def create(
+    db: Database, username: str, email: str, password: str, *, is_admin: bool = False, source: Source = OPERATOR
+) -> str:
     """Creates an account under the same rules as sign-up and returns its id. Raises Invalid or Conflict."""
     passwords = Passwords()
     try:
-        return await _create(db, passwords, username, email, password, is_admin=is_admin)
+        return await _create(db, passwords, username, email, password, source, is_admin=is_admin)
     finally:
         passwords.close()
 
@@ -40,7 +43,7 @@ async def first_account(db: Database, passwords: Passwords) -> FirstAccount | No
         return None
     password = secrets.token_urlsafe(12)
     try:
-        account_id = await _create(db, passwords, "editor", "editor@example.org", password, is_admin=True)
+        account_id = await _create(db, passwords, "editor", "editor@example.org", password, OPERATOR, is_admin=True)
     except Conflict:
         return None  # Another server, started at the same moment, was quicker.
     return FirstAccount(account_id, "editor", password)
@@ -51,9 +54,9 @@ async def sign_in_link(db: Database, account_id: str, base_url: str) -> str:
     return f"{base_url}/login/link/{await db.transact(issue_token, account_id, Purpose.SIGN_IN)}"
 
 
-async def reset_link(db: Database, username: str, base_url: str) -> str:
+async def reset_link(db: Database, username: str, base_url: str, source: Source) -> str:
     """Returns a link by which the account sets a new password, once and within an hour. Raises NotFound."""
-    return f"{base_url}/reset/{await db.transact(issue_reset, username)}"
+    return f"{base_url}/reset/{await db.transact(issue_reset, username, source)}"
 
 
 async def setup_link(db: Database, base_url: str) -> str | None:
@@ -63,17 +66,17 @@ async def setup_link(db: Database, base_url: str) -> str | None:
 
 
 async def _create(
-    db: Database, passwords: Passwords, username: str, email: str, password: str, *, is_admin: bool = False
+    db: Database, passwords: Passwords, username: str, email: str, password: str, source: Source, *, is_admin: bool
 ) -> str:
     given = msgspec.json.encode({"username": username, "email": email, "password": password})
     wanted = decode(SignUp, given, [], SystemClock().now())
     password_hash = await passwords.hash(wanted.password)
     new = actions.NewAccount(wanted.username, wanted.email, password_hash)
-    return await db.transact(_insert, new, is_admin=is_admin)
+    return await db.transact(_insert, new, source, is_admin=is_admin)
 
 
-async def _insert(tx: Tx, new: actions.NewAccount, *, is_admin: bool) -> str:
-    account = await actions.create_account(tx, new)
+async def _insert(tx: Tx, new: actions.NewAccount, source: Source, *, is_admin: bool) -> str:
+    account = await actions.create_account(tx, new, source)
     if is_admin:
-        await make_admin(tx, account.id)
+        await make_admin(tx, account.id, source)
     return account.id

@@ -12,11 +12,12 @@ from pathlib import Path
 import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
+from pressroom.blobs.disk import DiskBlobs
 from pressroom.clock import SystemClock
 from pressroom.errors import SettingError
 from pressroom.operations.backup import stored_keys
+from pressroom.operations.blob_copies import Copies, copy_blobs, find_missing
 from pressroom.operations.transfer import marks
-from pressroom.operations.transfer.files import copy_files, find_missing
 from pressroom.operations.transfer.source import Source, open_source, remove_mark, write_mark
 from pressroom.operations.transfer.tables import Row, Table, TableDigest, digest
 from pressroom.operations.transfer.target import Target, open_target
@@ -58,11 +59,11 @@ async def transfer(settings: Settings, from_url: str, blobs_from: str | None) ->
             for table in source.tables:
                 await _copy(table, source, target)
             tables = [await _compare(table, source, target) for table in source.tables]
-            files, skipped = (0, []) if folder is None else await copy_files(folder, blobs)
+            copies = Copies() if folder is None else await _copy_files(settings, folder, blobs)
             missing = await _missing(settings, blobs)
             await target.finish(transfer_id)
         remove_mark(file)
-    return Transferred(tables, files, missing, skipped)
+    return Transferred(tables, copies.files, missing, copies.skipped)
 
 
 async def _has_ended(file: Path, source: Source, target: Target) -> bool:
@@ -123,6 +124,14 @@ async def _missing(settings: Settings, blobs: Blobs) -> list[str]:
         return await find_missing(stored_keys(db), blobs)
     finally:
         await db.close()
+
+
+async def _copy_files(settings: Settings, folder: Path, blobs: Blobs) -> Copies:
+    source = DiskBlobs.open(folder)
+    try:
+        return await copy_blobs(source, blobs, settings.data_dir, reread=True)
+    finally:
+        await source.close()
 
 
 @contextlib.asynccontextmanager
