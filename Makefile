@@ -8,7 +8,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ORDER ?= fixed
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --order $(ORDER)
 
-.PHONY: help install tools run test test-all test-random test-schemas reliability coverage test-pythons test-asyncpg pictures fuzz check bench bench-growth dist docs docs-site format lock
+.PHONY: help install tools run test test-all test-random test-schemas reliability coverage test-pythons test-asyncpg pictures fuzz check bench bench-growth dist release docs docs-site format lock
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,14 @@ dist: .venv/.serve ## Build wheel and source archive, in dist/
 	@rm -rf dist
 	@$(BIN)/hatchling build -d dist
 
+.venv/.release: .venv/.serve requirements/release.txt
+	@$(BIN)/python -m venv .venv/release
+	@.venv/release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
+	@touch $@
+
+release: .venv/.release ## Make the files of a release from TAG, in dist/, signed by KEY if given; publishes nothing
+	@$(BIN)/python scripts/release.py --tag "$(TAG)" --to $(or $(FOLDER),dist) $(if $(KEY),--key "$(KEY)")
+
 docs: .venv/.develop ## Renew the pages of docs/ and the types of clients/ that are made from the code
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python clients/generate.py
@@ -120,4 +128,4 @@ format: .venv/.develop ## Format the code
 	@$(BIN)/ruff format --quiet .
 
 lock: .venv/.develop ## Resolve the requirement files anew (needs uv in .venv)
-	@for set in build serve develop docs; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$set.in -o requirements/$$set.txt; done
+	@for set in build serve develop docs release; do $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/$$set.in -o requirements/$$set.txt; done

@@ -35,6 +35,7 @@ _ROWS: Final[dict[str, tuple[str, str]]] = {
         "key_id, id, refused_at, method, route, status, label, address, request_id",
         "key, 'old ' || i, i, 'POST', '/api/posts', 400, 'Validation failed', '', ''",
     ),
+    "server_secrets": ("name, secret, signs_from, expires_at", "'old', 'old ' || i, i, i"),
     "audit_entries": (
         "account_id, id, kind, at, times, actor, address, detail",
         "account, 'old ' || i, 'session.started', i, 1, 'self', '127.0.0.1', '{}'",

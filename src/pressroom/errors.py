@@ -17,6 +17,7 @@ PressroomError
 ├── TooMany                    allowed again after `retry_after` seconds
 │   └── RateLimited · QuotaExceeded · TooManyAttempts
 ├── Unavailable                a dependency is away; nothing was written, or nothing that was acknowledged
+│   ├── Maintenance            the operator closed the service for a while
 │   ├── DiskFull (db)
 │   ├── DatabaseAway (db)
 │   │   └── LockedElsewhere (db)
@@ -248,6 +249,10 @@ class Unavailable(PressroomError):
     def __init__(self, message: str, retry_after: int = 1) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Maintenance(Unavailable):
+    """The operator closed the service for a while (docs/operations.md#maintenance-mode)."""
 
 
 class SettingError(PressroomError):

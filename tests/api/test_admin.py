@@ -6,6 +6,7 @@ import pytest
 
 from pressroom.db import Command, Query
 from pressroom.domains.moderation import actions as moderation
+from pressroom.domains.shared_state.models import SecretName
 from pressroom.jobs import queue
 from pressroom.server.routes import API_ROUTES
 from pressroom.web.access import AdminOnly
@@ -338,6 +339,6 @@ def test_settings_are_shown_without_secrets(admin: Actor) -> None:
         "help": "Address to listen on.",
     }
     assert "sesame" not in answer.text
-    assert admin.server.runtime.media_secret not in answer.text
+    assert admin.server.secret(SecretName.MEDIA) not in answer.text
     with new_client(base_url=admin.server.base_url) as nobody:
         assert nobody.get("/api/admin/settings").status_code == 401

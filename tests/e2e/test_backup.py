@@ -20,10 +20,13 @@ import pytest
 from pressroom.db.migrate import all_migrations
 from tests.e2e.backups import back_up_under_load
 from tests.harness.beside import api_alone
+from tests.harness.deliveries import Endpoint
 from tests.harness.observations import observe
 from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
+from tests.harness.receiver import Receiver
 from tests.harness.records import rows
+from tests.harness.roomy import ROOMY
 from tests.harness.wire import ask
 from tests.media.uploads import upload
 from tests.services.postgres import PostgresServer
@@ -252,3 +255,30 @@ def test_a_backup_is_one_file_without_a_log(backup: Path) -> None:
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert connection.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
     connection.close()
+
+
+def test_restored_copy_served_as_api_alone_delivers_nothing(process_server: MakeServer, tmp_path: Path) -> None:
+    server = process_server(**ROOMY, DEV=1).start("--only", "api")
+    owner = Owner(server, "rehearsal")
+    key = owner.new_key().json()
+    with Receiver() as receiver:
+        Endpoint(server, owner, key["id"], receiver.url("/hook"), ["post.created"])
+        assert ask(publish(server, key["key"], "Delivered by nobody yet.")).status == 201
+        server.command("backup", "--to", str(tmp_path / "backup"))
+        server.stop()
+        copy = process_server(**ROOMY, DEV=1)
+        copy.command("restore", "--from", str(tmp_path / "backup"))
+        copy.command("maintenance", "on", "--message", "A drill.")
+
+        copy.start("--only", "api")
+        page = httpx.get(f"{copy.base_url}/@rehearsal", timeout=20)
+        log = copy.log.read_text()
+        copy.stop()
+        during = receiver.count()
+        copy.command("maintenance", "off")
+        copy.start()
+        receiver.wait(lambda _: receiver.count("/hook") == 1)
+
+    assert (page.status_code, "A drill." in page.text) == (503, True)
+    assert "no webhooks are delivered" in log
+    assert during == 0

@@ -17,6 +17,7 @@ from pressroom.domains.accounts.models import Account
 from pressroom.domains.keys.actions import create_key
 from pressroom.domains.keys.models import ApiKey, NewKey, Scope
 from pressroom.domains.search.jobs import index_waiting
+from pressroom.domains.shared_state.models import SecretName
 from pressroom.domains.webhooks.delivery import DeliveryWorker
 from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.worker import JobWorker
@@ -103,6 +104,10 @@ class LocalServer:
     def index(self) -> None:
         """Indexes the words of posts, as the server does by itself every second."""
         self.run(index_waiting(self.runtime.db))
+
+    def secret(self, name: SecretName) -> str:
+        """The secret that signs by the clock."""
+        return self.runtime.state.secret(name).signing(self.clock.now())
 
     def keep_still(self) -> None:
         """Writes nothing behind by itself from now on, but for counts of limits: held back, they refuse requests."""

@@ -10,6 +10,7 @@ import pytest
 from pressroom.clock import HOUR, MINUTE, SECOND
 from pressroom.db import Database, Query
 from pressroom.domains.media.urls import LONGEST, STEP, WITHOUT_END, ending, signed_token
+from pressroom.domains.shared_state.models import SecretName
 from tests.api.actors import Actor, body_of, follow, nobody, read, rows
 from tests.api.conftest import MakeActor, one_engine
 from tests.harness.local import LocalServer
@@ -70,7 +71,7 @@ def test_a_signed_address_cannot_be_altered(server: LocalServer, alice: Actor, a
     for follower in (bob, carol):
         follow(follower, alice)
     reader, until = bob.account.id, server.clock.now() + HOUR
-    row, secret = row_token(server, one["id"]), server.runtime.media_secret
+    row, secret = row_token(server, one["id"]), server.secret(SecretName.MEDIA)
     token = signed_token(one["id"], row, secret, ending(reader, until))
     carols = signed_token(one["id"], row, secret, ending(carol.account.id, until))
     name, media_id, _, time_, mac = token.split(".")
@@ -124,14 +125,14 @@ def test_a_genuine_address_opens_nothing_to_whom_it_names_without_a_right(alice:
         entry = media_of(ready(alice, visibility=visibility))
         for reader in (alice.account.id, eve.account.id, "01HZ0000000000000000000000"):
             grant = ending(reader, until)
-            token = signed_token(entry["id"], row_token(server, entry["id"]), server.runtime.media_secret, grant)
+            token = signed_token(entry["id"], row_token(server, entry["id"]), server.secret(SecretName.MEDIA), grant)
             may = reader == alice.account.id or (visibility == "PUBLIC" and reader == eve.account.id)
             assert fetch(server, f"/media/{token}").status_code == (200 if may else 404), (visibility, reader)
 
 
 def test_an_address_of_a_version_that_named_no_reader_ends_but_the_authors(alice: Actor) -> None:
     server, entry = alice.server, media_of(ready(alice, visibility="FOLLOWERS"))
-    row, secret = row_token(server, entry["id"]), server.runtime.media_secret
+    row, secret = row_token(server, entry["id"]), server.secret(SecretName.MEDIA)
 
     theirs = signed_before(entry["id"], row, secret, server.clock.now() + MINUTE)
     own = signed_before(entry["id"], row, secret, 0)

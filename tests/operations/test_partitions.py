@@ -157,7 +157,8 @@ def test_sqlite_has_no_partitions(tmp_path: Path) -> None:
         await rotate_partitions(db, log)
         log.close()
         return [
-            purge is beside for (_, purge), (_, beside) in zip(purges_of("sqlite"), purges_of("postgres"), strict=True)
+            str(purge) == str(beside)
+            for (_, purge), (_, beside) in zip(purges_of("sqlite"), purges_of("postgres"), strict=True)
         ]
 
     unchanged = in_database(settings_of({"DATA_DIR": tmp_path}), rotate)

@@ -11,6 +11,7 @@ from pressroom.db import Command, Tx
 from pressroom.domains.explore.picking import Picker
 from pressroom.domains.moderation.actions import set_admin
 from pressroom.domains.notifications.unsubscribing import make_token
+from pressroom.domains.shared_state.models import SecretName
 from pressroom.domains.sign_in.links import request_reset
 from pressroom.domains.sign_in.sessions import begin_session
 from pressroom.domains.sign_in.tokens import Purpose, issue_token
@@ -178,7 +179,7 @@ class Scenes:
         db, person = self.server.runtime.db, self.full
         for name, purpose in (("reset", Purpose.RESET), ("verify", Purpose.VERIFY), ("link", Purpose.SIGN_IN)):
             person.ids[name] = self.server.run(db.transact(issue_token, person.account.id, purpose))
-        secret = self.server.runtime.mail_secret
+        secret = self.server.secret(SecretName.UNSUBSCRIBING)
         person.ids["unsubscribe"] = make_token(person.account.id, person.account.email, secret)
         self.server.run(db.transact(request_reset, person.account.email, "127.0.0.1", 100))
         self.server.do_jobs()

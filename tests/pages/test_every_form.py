@@ -16,6 +16,7 @@ from pressroom.db import Command
 from pressroom.domains.accounts.models import folded
 from pressroom.domains.audit.models import UNKNOWN
 from pressroom.domains.notifications.unsubscribing import make_token
+from pressroom.domains.shared_state.models import SecretName
 from pressroom.domains.sign_in import two_factor
 from pressroom.domains.sign_in.authenticators import NewCredential
 from pressroom.domains.sign_in.cookies import CODE_COOKIE
@@ -77,7 +78,7 @@ class Stage:
             "/login/link/{token}": Purpose.SIGN_IN,
         }
         self.tokens = {path: server.run(issue(issue_token, account_id, each)) for path, each in purposes.items()}
-        account, secret = self.owner.account, server.runtime.mail_secret
+        account, secret = self.owner.account, server.secret(SecretName.UNSUBSCRIBING)
         self.tokens["/unsubscribe/{token}"] = make_token(account.id, folded(account.email), secret)
         self.ids = {"keyId": self.owner.record.id, "label": self.owner.record.label}
         self.ids |= self._endpoint(f"/api/auth/api-keys/{self.owner.record.id}/webhooks")

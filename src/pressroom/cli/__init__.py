@@ -23,10 +23,12 @@ from pressroom.cli.operations import (
     doctor,
     job,
     mail,
+    maintenance,
     media,
     migrate_command,
     openapi,
     restore_command,
+    secrets_group,
     stats,
     transfer_command,
     webhook,
@@ -140,7 +142,7 @@ def _take_config(command: click.Command) -> None:
 for command in (
     *(serve, worker, listen_command),
     *(migrate_command, backup_command, restore_command, transfer_command, openapi, doctor, config_command),
-    *(account, key, job, mail, media, webhook, stats),
+    *(account, key, job, mail, maintenance, media, secrets_group, webhook, stats),
 ):
     main.add_command(command)
 _take_config(main)

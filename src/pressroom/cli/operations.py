@@ -147,6 +147,75 @@ def media_move(to: str, prune: bool, dry_run: bool) -> None:
         )
 
 
+@click.group("secrets")
+def secrets_group() -> None:
+    """See and replace the secrets that the installation made for itself."""
+
+
+@secrets_group.command("list")
+@_as_json
+def secrets_list(as_json: bool) -> None:
+    """List the secrets, without showing them: since when each signs, and until when earlier ones verify."""
+    from pressroom.domains.shared_state import commands
+
+    found = with_database(commands.list_secrets)
+    if as_json:
+        _print_json(found)
+        return
+    wide().print(commands.secret_table(found))
+
+
+@secrets_group.command("rotate")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--days",
+    type=click.IntRange(0, 365),
+    default=30,
+    show_default=True,
+    help="How long signatures of the secret before stay valid. 0: after a leak.",
+)
+@click.option("--reason", help="Kept in the log.")
+@acting
+def secrets_rotate(names: tuple[str, ...], days: int, reason: str | None, source: "Source") -> None:
+    """Replace the secret NAME, or all that sign; servers take the new one by themselves, within ten seconds."""
+    from pressroom.domains.shared_state import commands
+    from pressroom.domains.shared_state.models import ROTATED
+
+    known = {name.value: name for name in ROTATED}
+    if unknown := [name for name in names if name not in known]:
+        raise click.UsageError(f"{unknown[0]} is none of {', '.join(known)}.")
+    chosen = [known[name] for name in names] or list(ROTATED)
+    with_database(lambda db: commands.rotate(db, chosen, days, reason, source))
+    until = "end in ten seconds" if days == 0 else f"stay valid for {days} days"
+    click.echo(f"Replaced: {', '.join(chosen)}. Signatures of the secrets before {until}.")
+
+
+@click.group()
+def maintenance() -> None:
+    """Close the service to everybody but admins, and open it again."""
+
+
+@maintenance.command("on")
+@click.option("--message", help="What people and programs are told.")
+@acting
+def maintenance_on(message: str | None, source: "Source") -> None:
+    """Answer 503 to everybody but admins; deliveries and jobs go on. Typed again, it changes the message."""
+    from pressroom.domains.shared_state import commands
+    from pressroom.domains.shared_state.models import DEFAULT_MESSAGE
+
+    told = DEFAULT_MESSAGE if message is None else message
+    click.echo(with_database(lambda db: commands.set_maintenance(db, told, source)))
+
+
+@maintenance.command("off")
+@acting
+def maintenance_off(source: "Source") -> None:
+    """Open the service again."""
+    from pressroom.domains.shared_state import commands
+
+    click.echo(with_database(lambda db: commands.set_maintenance(db, None, source)))
+
+
 @click.group()
 def webhook() -> None:
     """See webhook endpoints."""

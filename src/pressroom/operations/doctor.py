@@ -71,6 +71,7 @@ class Health(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     status: str
     version: str
+    maintenance: str = ""
 
 
 async def find_server(settings: Settings) -> Readiness | None:

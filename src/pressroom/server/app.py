@@ -6,6 +6,7 @@ from pressroom.domains.accounts.models import Caller
 from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.actions import may_see
 from pressroom.domains.reports.actions import count_waiting
+from pressroom.domains.shared_state.models import SecretName
 from pressroom.server.clock_watch import skew_notice
 from pressroom.server.guards import PackageGuards
 from pressroom.server.routes import ROUTES, describe_api
@@ -23,14 +24,16 @@ from pressroom.web.templating import Slices
 def create_app(runtime: Runtime) -> Pipeline[Caller]:
     """Returns the ASGI application over what `runtime` holds open."""
     preload_files()
+    state = runtime.state
     services = Services(
         outbound=runtime.outbound,
         blobs=runtime.blobs,
         for_visitors=runtime.replica or runtime.db,
         await_card=runtime.cards.wait_for,
-        media_secret=runtime.media_secret,
-        mail_secret=runtime.mail_secret,
-        challenge_secret=runtime.challenge_secret,
+        media_secret=state.secret(SecretName.MEDIA),
+        mail_secret=state.secret(SecretName.UNSUBSCRIBING),
+        challenge_secret=state.secret(SecretName.PASSKEYS),
+        maintenance=lambda: state.maintenance.message if state.maintenance is not None else None,
         slices=Slices(),
         fragments=Fragments(),
         sent_pages=SentPages(),

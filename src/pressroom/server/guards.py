@@ -18,6 +18,7 @@ from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scopes
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
 from pressroom.domains.limits.guard import RateHeaders, Spent, account_subject, check_admitted, session_rates_of
 from pressroom.domains.limits.windows import abuse_reason
+from pressroom.domains.shared_state.models import SecretName
 from pressroom.domains.sign_in.confirmation import ask_password
 from pressroom.domains.sign_in.guard import SessionGuard
 from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
@@ -46,7 +47,7 @@ class PackageGuards(Guards[Caller]):
         )
         self._rate_headers = RateHeaders(runtime.limiter.rates, runtime.settings.daily_content_quota)
         self._session_rates = session_rates_of(runtime.settings)
-        self._body_hashes = BodyHashes(runtime.body_secret)
+        self._body_hashes = BodyHashes(runtime.state.secret(SecretName.BODY_HASHES).signing(runtime.clock.now()))
         self._log = runtime.log
 
     async def by_key(self, request: Request[Caller], access: Access) -> Caller:

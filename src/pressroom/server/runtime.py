@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from pressroom.blobs import Blobs, open_blobs
 from pressroom.clock import SECOND, Clock, SystemClock
@@ -19,7 +19,6 @@ from pressroom.domains.event_stream.watch import EventWatch
 from pressroom.domains.explore.picking import Picker
 from pressroom.domains.follows.jobs import request_handler
 from pressroom.domains.home.jobs import notification_handler
-from pressroom.domains.idempotency import once as idempotency
 from pressroom.domains.keys.actions import warn_of_expiry
 from pressroom.domains.keys.guard import LastUsed
 from pressroom.domains.keys.usage import KeyUsage
@@ -29,12 +28,9 @@ from pressroom.domains.limits.local import LocalWhenAway
 from pressroom.domains.limits.memory import MemoryLimiter
 from pressroom.domains.limits.reserve import Reserve
 from pressroom.domains.mail.mailer import Mailer
-from pressroom.domains.media.actions import SIGNING, make_secret
 from pressroom.domains.media.jobs import LEFTOVER, Processing, sweep_folders
-from pressroom.domains.media.queries import FIND_SECRET
 from pressroom.domains.media.sandbox import ChildExit, Sandbox
 from pressroom.domains.notifications.actions import queue_mails
-from pressroom.domains.notifications.unsubscribing import SIGNING as UNSUBSCRIBING
 from pressroom.domains.personal_data.archive import export_handler, purge_exports
 from pressroom.domains.personal_data.deletion import deletion_handler
 from pressroom.domains.posts.jobs import tag_handler
@@ -43,7 +39,7 @@ from pressroom.domains.previews.cards import OF_ADDRESS, Cards
 from pressroom.domains.reading.view_counter import ViewCounter
 from pressroom.domains.reports.jobs import decision_handler, reporters_handler
 from pressroom.domains.search import jobs as search
-from pressroom.domains.sign_in.authenticators import SIGNING as PASSKEYS
+from pressroom.domains.shared_state.models import SecretName
 from pressroom.domains.sign_in.jobs import mail_handlers
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.sessions import SessionUse
@@ -53,11 +49,12 @@ from pressroom.jobs.schedule import Every, Schedule
 from pressroom.jobs.sweeps import Batch, Sweep, SweepGroup, run_batches
 from pressroom.jobs.worker import JobWorker
 from pressroom.logs import Log
-from pressroom.operations.retention import purges_of, rotate_partitions
+from pressroom.operations.retention import kept_of, purges_of, rotate_partitions
 from pressroom.outbound import OutboundClient, policy_of
 from pressroom.outbound.lookups import Resolve
 from pressroom.server.clock_watch import ClockWatch, start_clock
 from pressroom.server.database import check_to_serve, open_database, open_replica
+from pressroom.server.shared_state import SECONDS, StateWatch, open_state
 from pressroom.settings import RESERVE, Settings
 from pressroom.settings.addresses import parse_redis
 from pressroom.settings.values import WhenAway
@@ -96,10 +93,7 @@ class Runtime:
     cards: Cards
     processing: Processing
     sandbox: Sandbox
-    media_secret: str
-    body_secret: str
-    mail_secret: str
-    challenge_secret: str
+    state: StateWatch
     limiter: Limiter
     last_used: LastUsed
     session_use: SessionUse
@@ -147,7 +141,7 @@ async def open_runtime(
     """Opens everything; `resolve` looks up names for outbound requests. Raises SettingError."""
     clock = clock or SystemClock()
     policy = policy_of(settings)
-    blobs, db, replica, secrets = await _open_stores(settings, clock, log)
+    blobs, db, replica, state = await _open_stores(settings, clock, log)
     sandbox, folder = Sandbox(lambda ended: _log_child(log, ended)), settings.data_dir / "processing"
     # A client of their own: names of strangers' pages that hang must not keep webhooks waiting.
     pages = OutboundClient(policy, resolve=resolve, log=log, each_address=OF_ADDRESS)
@@ -164,10 +158,7 @@ async def open_runtime(
         cards=cards,
         processing=Processing(db, blobs, sandbox, folder),
         sandbox=sandbox,
-        media_secret=secrets.media,
-        body_secret=secrets.body,
-        mail_secret=secrets.mail,
-        challenge_secret=secrets.challenge,
+        state=state,
         limiter=_open_limiter(settings, db, clock, log),
         last_used=LastUsed(db),
         session_use=SessionUse(db),
@@ -193,6 +184,7 @@ def _recurring_work(runtime: Runtime) -> list[Every]:
         Every(1, "usage of keys", runtime.usage.flush),
         Every(1, "events for waiting readers", runtime.events.look),
         Every(1, "views", runtime.views.flush),
+        Every(SECONDS, "state that all processes share", runtime.state.look),
         Every(search.SECONDS, "search index", lambda: search.index_waiting(db)),
         Every(10, "clock", ClockWatch(db, runtime.clock, runtime.log).run),
         *(Every(60, "clean-up", group.run) for group in _sweep_groups(runtime)),
@@ -200,17 +192,10 @@ def _recurring_work(runtime: Runtime) -> list[Every]:
     ]
 
 
-class Secrets(NamedTuple):
-    """The secrets that the database keeps: they sign addresses of media, hash bodies, sign links and challenges."""
-
-    media: str
-    body: str
-    mail: str
-    challenge: str
-
-
-async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blobs, Database, Replica | None, Secrets]:
-    """Returns the stores and the secrets.
+async def _open_stores(
+    settings: Settings, clock: Clock, log: Log
+) -> tuple[Blobs, Database, Replica | None, StateWatch]:
+    """Returns the stores and the state that all processes share.
 
     Closes everything again when a later part cannot be opened.
     """
@@ -222,14 +207,10 @@ async def _open_stores(settings: Settings, clock: Clock, log: Log) -> tuple[Blob
         opened.push_async_callback(db.close)
         await check_to_serve(db)
         await start_clock(db, clock)
-        # Read first: a file that another program has locked for a while must not keep the server from starting.
-        secrets = [
-            await db.one(FIND_SECRET, name=name) or await db.transact(make_secret, name)
-            for name in (SIGNING, idempotency.BODY_HASHES, UNSUBSCRIBING, PASSKEYS)
-        ]
+        state = await open_state(db)
         replica = await open_replica(settings, db, clock, log)
         opened.pop_all()
-        return blobs, db, replica, Secrets(*secrets)
+        return blobs, db, replica, state
 
 
 def _open_limiter(settings: Settings, db: Database, clock: Clock, log: Log) -> Limiter:
@@ -254,7 +235,7 @@ def _log_child(log: Log, ended: ChildExit) -> None:
 
 def _sweep_groups(runtime: Runtime) -> tuple[SweepGroup, ...]:
     """Returns the sweeps that one process at a time does for all: expired rows, files without a row, picks."""
-    db, clock, log = runtime.db, runtime.clock, runtime.log
+    db, clock, log, kept = runtime.db, runtime.clock, runtime.log, kept_of(runtime.settings)
     # By the clock of this machine, not the database's: ages of files are the disk's.
     files = (
         Sweep("uploads left behind", lambda: runtime.processing.sweep(SystemClock().now())),
@@ -262,8 +243,8 @@ def _sweep_groups(runtime: Runtime) -> tuple[SweepGroup, ...]:
         Sweep("copies of accounts", lambda: purge_exports(db, runtime.blobs, SystemClock().now())),
     )
     rows = [
-        Sweep("partitions", lambda: rotate_partitions(db, log)),
-        *(Sweep(name, partial(run_batches, db, batch)) for name, batch in (*DUE, *purges_of(db.engine))),
+        Sweep("partitions", lambda: rotate_partitions(db, log, kept.deliveries)),
+        *(Sweep(name, partial(run_batches, db, batch)) for name, batch in (*DUE, *purges_of(db.engine, kept))),
     ]
     return (
         SweepGroup("rows", 60, db, clock, log, rows),
@@ -284,6 +265,7 @@ def make_worker(runtime: Runtime, concurrency: int | None = None) -> DeliveryWor
 
 def make_job_worker(runtime: Runtime) -> JobWorker:
     """Returns a worker that processes media, fetches cards, updates lists and sends mail, not yet started."""
+    mail_secret = runtime.state.secret(SecretName.UNSUBSCRIBING)
     handlers = [
         *runtime.processing.handlers(),
         runtime.cards.handler(),
@@ -295,6 +277,6 @@ def make_job_worker(runtime: Runtime) -> JobWorker:
         *mail_handlers(runtime.db, runtime.mailer, runtime.settings.base_url),
         decision_handler(runtime.db, runtime.mailer, runtime.settings.base_url),
         reporters_handler(runtime.db),
-        notification_handler(runtime.db, runtime.mailer, runtime.settings.base_url, runtime.mail_secret),
+        notification_handler(runtime.db, runtime.mailer, runtime.settings.base_url, mail_secret),
     ]
     return JobWorker(runtime.db, runtime.clock, runtime.log, handlers)

@@ -302,6 +302,15 @@ class Settings:
     webhook_retry_waits = Setting(
         read_waits, "60,120,240,480", "Seconds between the five attempts to deliver a webhook; each varies by a tenth."
     )
+    delivery_retention_days = Setting(
+        whole_number(30, 3_650),
+        "30",
+        "Days for which events, deliveries that ended and their attempts are kept; 30 at least.",
+    )
+    notification_retention_days = Setting(whole_number(30, 3_650), "90", "Days for which notifications are kept.")
+    log_retention_days = Setting(
+        whole_number(30, 3_650), "365", "Days for which the logs of accounts and of admins are kept, in the database."
+    )
     body_timeout_seconds = Setting(whole_number(1, 600), "10", "Time for a JSON body to arrive, in seconds.")
     upload_timeout_seconds = Setting(whole_number(1, 3_000), "300", "Time for an upload to arrive, in seconds.")
     reader_timeout_seconds = Setting(

@@ -11,7 +11,16 @@ import msgspec
 
 from pressroom.clock import Clock
 from pressroom.db import Database
-from pressroom.errors import CrossOrigin, FieldError, Invalid, MissingKey, NotFound, NotSignedIn, Unavailable
+from pressroom.errors import (
+    CrossOrigin,
+    FieldError,
+    Invalid,
+    Maintenance,
+    MissingKey,
+    NotFound,
+    NotSignedIn,
+    Unavailable,
+)
 from pressroom.logs import Log
 from pressroom.settings import Settings
 from pressroom.turns import Turn, Turns
@@ -71,6 +80,14 @@ FOR_PROGRAMS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/opena
 """Paths outside of the API that programs read, errors included."""
 
 READY: Final = "/readyz"
+
+OPEN_IN_MAINTENANCE: Final = (
+    *("/healthz", "/readyz", "/static/", "/login", "/logout"),
+    *("/api/auth/login", "/api/auth/logout", "/api/auth/confirm"),
+)
+"""What the paths start with that maintenance mode leaves open beside those of admins: probes, and signing in."""
+
+MAINTENANCE_RETRY_SECONDS: Final = 60
 
 API_HEADERS: Final[HeaderList] = [(b"x-service-api-version", b"1"), (b"cache-control", b"no-store")]
 
@@ -141,7 +158,9 @@ class Pipeline(Generic[C]):
             self._note_readiness(request, response)
         else:
             self._log.request(now, request.id, method, shown_path, status, took, request.client, **who)
-            observe(method, request.route, status, took)
+            # What maintenance mode refuses is planned: counted, it would set off every alert about errors.
+            if status != 503 or self._services.maintenance() is None:
+                observe(method, request.route, status, took)
 
     def _begin(self, scope: HttpScope, receive: Receive) -> Request[C]:
         request_id = f"{random.getrandbits(64):016x}"  # a name, no secret
@@ -176,6 +195,9 @@ class Pipeline(Generic[C]):
             _check_length(scope)
             check_host(scope["http_version"], request.headers)
             route = self._get_route(scope, request)
+            # Before the caller is looked up: a closed service leaves its database alone.
+            if (message := self._services.maintenance()) is not None and not _is_open_in_maintenance(route):
+                raise Maintenance(message, MAINTENANCE_RETRY_SECONDS)
             if request.query and not _in_api(route.path):
                 parse_query(request.query)  # refuses it before a page looks into it
             request.who = await self._who(request, route)
@@ -213,7 +235,7 @@ class Pipeline(Generic[C]):
                 self._not_ready = error.message
                 note = self._log.info if self._services.is_draining() else self._log.warning
                 note("not ready", reason=error.message)
-        elif status >= 500:
+        elif status >= 500 and not isinstance(error, Maintenance):
             self._log.failure(request.id, error)
         elif isinstance(error, CrossOrigin):
             self._log.info("cross-origin request refused", request_id=request.id, reason=error.message)
@@ -370,6 +392,10 @@ def _let_go(error: BaseException) -> None:
 def _ignores(access: Access, authorization: str) -> bool:
     """Returns whether the header means nothing to a route: a proxy before pages may ask for passwords of its own."""
     return isinstance(access, Visitor) or (isinstance(access, Page) and authorization[:7].lower() != "bearer ")
+
+
+def _is_open_in_maintenance(route: Route[C]) -> bool:
+    return isinstance(route.access, AdminOnly | AdminPage) or route.path.startswith(OPEN_IN_MAINTENANCE)
 
 
 def _in_api(path: str) -> bool:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from pressroom.errors import Invalid, NotFound, PressroomError, TooMany, Unavailable, Unprocessable
+from pressroom.errors import Invalid, Maintenance, NotFound, PressroomError, TooMany, Unavailable, Unprocessable
 from pressroom.web.asgi import HeaderList
 from pressroom.web.client_address import is_local
 from pressroom.web.error_responses import error_response, label_of
@@ -173,7 +173,8 @@ def error_page(error: BaseException, theme: str = "") -> Response:
     values = {
         "theme": theme,
         "status": status,
-        "heading": label,
+        "heading": "Closed for maintenance" if isinstance(error, Maintenance) else label,
+        "is_maintenance": isinstance(error, Maintenance),
         "message": message_for_people(error) if known and isinstance(error, PressroomError) else UNEXPECTED,
         "field_errors": field_errors_for_people(error.field_errors)
         if isinstance(error, Invalid | Unprocessable)

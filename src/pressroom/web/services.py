@@ -11,6 +11,7 @@ from markupsafe import Markup
 from pressroom.blobs import Blobs
 from pressroom.db import Database, Reads
 from pressroom.outbound import OutboundClient
+from pressroom.signing_secrets import SigningSecret
 from pressroom.threads import MadeOnce
 from pressroom.web.codings import CachedBody
 from pressroom.web.fragments import Fragments, SentPages
@@ -113,6 +114,7 @@ class Services:
         media_secret: Signs addresses of media.
         mail_secret: Signs links in mails that stop them.
         challenge_secret: Signs challenges to passkeys.
+        maintenance: Returns the message of maintenance mode while that is on, or None.
         slices: Renders pages in slices.
         fragments: Parts of pages that signed-out visitors see, as rendered before.
         sent_pages: Pages that signed-out visitors got, as compressed before.
@@ -137,9 +139,10 @@ class Services:
     blobs: Blobs
     for_visitors: Reads
     await_card: Callable[[str, str], Awaitable[None]]
-    media_secret: str
-    mail_secret: str
-    challenge_secret: str
+    media_secret: SigningSecret
+    mail_secret: SigningSecret
+    challenge_secret: SigningSecret
+    maintenance: Callable[[], str | None]
     slices: Slices
     fragments: Fragments[Markup]
     sent_pages: SentPages

@@ -50,8 +50,11 @@ class _Paths(msgspec.Struct):
 
 @routes.get("/healthz", Public(), summary="Is the process alive")
 async def health(request: Request[Any]) -> Response:
-    """Answers as long as the process serves at all."""
-    return json_response({"status": "ok", "version": __version__})
+    """Answers as long as the process serves at all, and says whether maintenance mode is on."""
+    message = request.services.maintenance()
+    return json_response(
+        {"status": "ok", "version": __version__, **({"maintenance": message} if message is not None else {})}
+    )
 
 
 @routes.get("/readyz", Public(), summary="Can it serve")
@@ -64,7 +67,12 @@ async def ready(request: Request[Any]) -> Response:
             await request.db.one(ALIVE)
     except TimeoutError:
         raise Unavailable("The database does not answer.") from None
-    notices = [notice for notice in (request.services.clock_notice(), await request.services.limiter.ping()) if notice]
+    found = (
+        request.services.clock_notice(),
+        await request.services.limiter.ping(),
+        None if request.services.maintenance() is None else "Maintenance mode is on.",
+    )
+    notices = [notice for notice in found if notice]
     return json_response({"status": "ready", **({"warning": " ".join(notices)} if notices else {})})
 
 

@@ -304,6 +304,25 @@ CREATE INDEX audit_entries_age ON audit_entries (at);
 CREATE INDEX audit_entries_admin ON audit_entries (id) WHERE actor IN ('admin', 'operator');
 CREATE INDEX audit_entries_acts ON audit_entries (admin_id) WHERE admin_id IS NOT NULL AND address <> '';
 
+-- shared state ----------------------------------------------------------------------------------------------------------
+
+-- A version of a secret that all servers of one database share, made at the first start. Retention: until it expires.
+CREATE TABLE server_secrets (
+    name TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    signs_from BIGINT NOT NULL,
+    expires_at BIGINT,                      -- when it verifies no longer; null: no version follows it
+    PRIMARY KEY (name, secret)
+);
+CREATE UNIQUE INDEX server_secrets_newest ON server_secrets (name) WHERE expires_at IS NULL;
+
+-- Maintenance mode: one row while it is on.
+CREATE TABLE maintenance (
+    place BIGINT PRIMARY KEY,               -- always 1
+    message TEXT NOT NULL,
+    since BIGINT NOT NULL
+);
+
 -- events ----------------------------------------------------------------------------------------------------------------
 
 -- An event, appended in the transaction of the write that caused it. Retention: 30 days, or its last open delivery.
@@ -448,11 +467,6 @@ CREATE TABLE stored_media (
     bytes BIGINT NOT NULL
 );
 
--- A secret that all servers of one database share, made at its first use. Retention: for good.
-CREATE TABLE server_secrets (
-    name TEXT PRIMARY KEY,
-    secret TEXT NOT NULL
-);
 
 -- previews --------------------------------------------------------------------------------------------------------------
 

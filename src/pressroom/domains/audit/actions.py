@@ -54,9 +54,9 @@ async def count(tx: Tx, account_id: str, kind: Kind, network: str) -> None:
     )
 
 
-async def purge_entries(tx: Tx, batch: int) -> int:
-    """Removes at most `batch` entries that are older than a year; returns their number."""
-    return await queries.purge_entries(tx, until=tx.now - RETENTION, batch=batch)
+async def purge_entries(tx: Tx, batch: int, *, kept: int = RETENTION) -> int:
+    """Removes at most `batch` entries that are older than `kept` milliseconds; returns their number."""
+    return await queries.purge_entries(tx, until=tx.now - kept, batch=batch)
 
 
 async def erase_entries(tx: Tx, account_id: str, batch: int) -> int:

@@ -70,6 +70,9 @@ class Kind(StrEnum):
     EXPLORE_INCLUDED = "explore.included"
     TEXT_PUBLISHED = "text.published"
     TEXT_WITHDRAWN = "text.withdrawn"
+    SERVER_SECRET_ROTATED = "server-secret.rotated"  # noqa: S105  # a name
+    MAINTENANCE_ON = "maintenance.on"
+    MAINTENANCE_OFF = "maintenance.off"
     ADDRESS_BLOCKED = "address.blocked"
     ADDRESS_UNBLOCKED = "address.unblocked"
 

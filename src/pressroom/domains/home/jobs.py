@@ -18,6 +18,7 @@ from pressroom.domains.notifications.models import Bundle
 from pressroom.domains.notifications.unsubscribing import make_token
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import Handler
+from pressroom.signing_secrets import SigningSecret
 from pressroom.web.permalinks import Permalinks
 
 WAITS: Final = (1 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR)
@@ -33,7 +34,7 @@ class Line(msgspec.Struct):
     link: str | None
 
 
-def notification_handler(db: Database, mailer: Mailer, base_url: str, secret: str) -> Handler:
+def notification_handler(db: Database, mailer: Mailer, base_url: str, secret: SigningSecret) -> Handler:
     """Returns the handler of the job that mails notifications; `secret` signs the link that stops such mail.
 
     A worker that is killed after the mail server took the mail and before the end of the job sends it again.
@@ -45,7 +46,7 @@ def notification_handler(db: Database, mailer: Mailer, base_url: str, secret: st
         now = await status.find_status(tx, job.subject)
         if not notices or account is None or not account.email_verified or now is None or now.suspended_at is not None:
             return bundle, None
-        stop = f"{base_url}/unsubscribe/{make_token(account.id, folded(account.email), secret)}"
+        stop = f"{base_url}/unsubscribe/{make_token(account.id, folded(account.email), secret.signing(tx.now))}"
         values: dict[str, object] = {
             "username": account.username,
             "site": urlsplit(base_url).netloc,

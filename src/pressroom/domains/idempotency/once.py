@@ -21,9 +21,6 @@ P = ParamSpec("P")
 
 WINDOW: Final = DAY
 
-BODY_HASHES: Final = "body hashes"
-"""Names the secret of `BodyHashes`."""
-
 REPLAYED: Final = (b"idempotent-replayed", b"true")
 BODY_DIFFERS: Final = (b"idempotent-body-differs", b"true")
 _encoder = msgspec.json.Encoder()

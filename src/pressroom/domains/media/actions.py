@@ -24,12 +24,8 @@ from pressroom.domains.media.models import (
 )
 from pressroom.domains.media.sandbox import Processed
 from pressroom.errors import Code, FieldError, Unprocessable
-from pressroom.ids import random_base62
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-
-SIGNING: Final = "media"
-"""Name of the secret that signs addresses of media."""
 
 PICTURES: Final = "media"
 VIDEOS: Final = "video"
@@ -173,11 +169,6 @@ async def move_to_long_videos(tx: Tx, job: Job, token: str) -> None:
     """Moves a video's job to the queue of long videos."""
     if await queue.finish(tx, job, token):
         await queue.enqueue(tx, LONG_VIDEOS, job.subject, account_id=job.account_id)
-
-
-async def make_secret(tx: Tx, name: str) -> str:
-    """Returns the secret of this name, which all servers share, and makes it when there is none."""
-    return await queries.shared_secret(tx, name, random_base62(32))
 
 
 async def list_stored_keys(tx: Tx, after: str) -> list[tuple[str, set[str]]]:

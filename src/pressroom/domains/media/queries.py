@@ -113,13 +113,6 @@ NEEDS_UPLOAD: Final = Query(
 )
 
 
-FIND_SECRET: Final = Query(str, "SELECT secret FROM server_secrets WHERE name = :name")
-
-KEEP_SECRET: Final = Command(
-    "INSERT INTO server_secrets (name, secret) VALUES (:name, :secret) ON CONFLICT (name) DO NOTHING"
-)
-
-
 @sql.run(
     "INSERT INTO media (id, account_id, owner_id, position, token, kind, alt_text, status, created_at, stored_bytes)"
     " VALUES (:media_id, :account_id, :owner_id, :position, :token, :kind, :alt_text, 'PROCESSING',"
@@ -269,12 +262,6 @@ async def find_waiting(tx: Tx) -> str | None:
 async def find_newest_ready(tx: Tx) -> Media | None:
     """The file that was processed most recently of those that are served."""
     ...
-
-
-async def shared_secret(tx: Tx, name: str, fresh: str) -> str:
-    """The secret of this name that all servers share: `fresh` if there was none."""
-    await tx.run(KEEP_SECRET, name=name, secret=fresh)
-    return await tx.one(FIND_SECRET, name=name) or fresh
 
 
 @sql.run(

@@ -115,7 +115,8 @@ async def _find_signed(request: Request[Caller], token: str) -> tuple[Media | No
         media = await request.db.one(queries.FIND_BY_ID, media_id=media_id)
     else:
         media = await request.db.one(queries.FIND_FOR_READER, media_id=media_id, reader=reader)
-    if media is None or not signed.is_genuine(media.token, request.services.media_secret):
+    secrets = request.services.media_secret.verifying(now)
+    if media is None or not any(signed.is_genuine(media.token, secret) for secret in secrets):
         return None, None
     if reader is not None and not await _may_see(request, media, reader):
         return None, None

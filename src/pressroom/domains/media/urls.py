@@ -79,11 +79,9 @@ class SignedToken(msgspec.Struct, frozen=True):
 
 def addresses_of(request: Request[Caller], *, lasting: bool = True) -> MediaAddresses:
     """Returns the maker of addresses for the response to this request."""
-    settings, reader = request.settings, reader_of(request.who).id
-    permalinks = Permalinks(settings.permalink_base)
-    return MediaAddresses(
-        settings.base_url, permalinks, request.services.media_secret, request.clock.now(), reader, lasting
-    )
+    settings, reader, now = request.settings, reader_of(request.who).id, request.clock.now()
+    permalinks, secret = Permalinks(settings.permalink_base), request.services.media_secret.signing(now)
+    return MediaAddresses(settings.base_url, permalinks, secret, now, reader, lasting)
 
 
 def variant_address(address: str, variant: Variant) -> str:

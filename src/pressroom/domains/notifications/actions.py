@@ -147,9 +147,9 @@ async def stop_mails(tx: Tx, account_id: str, only: NotificationType | None = No
     await change_settings(tx, account_id, dict.fromkeys(mailed, Way.APP))
 
 
-async def purge_notifications(tx: Tx, batch: int) -> int:
-    """Removes at most `batch` notifications older than 90 days; returns their number."""
-    return await queries.purge_notifications(tx, until=tx.now - RETENTION, batch=batch)
+async def purge_notifications(tx: Tx, batch: int, *, kept: int = RETENTION) -> int:
+    """Removes at most `batch` notifications older than `kept` milliseconds; returns their number."""
+    return await queries.purge_notifications(tx, until=tx.now - kept, batch=batch)
 
 
 MAIL_JOB: Final = "notification mail"

@@ -57,32 +57,33 @@ async def show_unsubscribe(request: Request[Caller], form: FormState) -> Respons
 @routes.form("/unsubscribe/{token}", Visitor(), show=show_unsubscribe, summary="Stop mail about notifications")
 async def unsubscribe(request: Request[Caller], body: Unsubscribe) -> Response:
     """Has the account hear in the app alone of one type, or of everything."""
-    await request.db.transact(_stop, request.parameters["token"], request.services.mail_secret, body.only)
+    secrets = request.services.mail_secret.verifying(request.clock.now())
+    await request.db.transact(_stop, request.parameters["token"], secrets, body.only)
     return await _show(request, FormState(), is_done=True)
 
 
 async def _show(request: Request[Caller], form: FormState, *, is_done: bool) -> Response:
-    token, secret = request.parameters["token"], request.services.mail_secret
-    account, mailed = await request.db.read(_list_mailed, token, secret)
+    secrets = request.services.mail_secret.verifying(request.clock.now())
+    account, mailed = await request.db.read(_list_mailed, request.parameters["token"], secrets)
     values: dict[str, object] = {"username": account.username, "mailed": mailed, "is_done": is_done}
     return await render(request, "notifications/unsubscribe.html", values, form=form)
 
 
-async def _get_account(tx: Tx, token: str, secret: str) -> Account:
+async def _get_account(tx: Tx, token: str, secrets: list[str]) -> Account:
     """Returns the account of a token. Raises NotFound, also once it has another e-mail address."""
     account_id = account_of(token)
     account = await find_account(tx, account_id) if account_id is not None else None
-    if account is None or not is_genuine(token, account.id, folded(account.email), secret):
+    if account is None or not is_genuine(token, account.id, folded(account.email), secrets):
         raise NotFound("This link was not copied whole, or the account has another e-mail address now.")
     return account
 
 
-async def _list_mailed(tx: Tx, token: str, secret: str) -> tuple[Account, list[NotificationType]]:
+async def _list_mailed(tx: Tx, token: str, secrets: list[str]) -> tuple[Account, list[NotificationType]]:
     """Returns the account of a token and the types that are mailed to it. Raises NotFound."""
-    account = await _get_account(tx, token, secret)
+    account = await _get_account(tx, token, secrets)
     ways = await actions.read_settings(tx, account.id)
     return account, [each for each, way in ways.items() if way == Way.MAIL]
 
 
-async def _stop(tx: Tx, token: str, secret: str, only: NotificationType | None) -> None:
-    await actions.stop_mails(tx, (await _get_account(tx, token, secret)).id, only)
+async def _stop(tx: Tx, token: str, secrets: list[str], only: NotificationType | None) -> None:
+    await actions.stop_mails(tx, (await _get_account(tx, token, secrets)).id, only)

@@ -5,10 +5,8 @@ It holds for as long as the account has the e-mail address that it was mailed to
 
 import hmac
 import re
+from collections.abc import Iterable
 from typing import Final
-
-SIGNING: Final = "unsubscribing"
-"""The name of the secret that signs tokens."""
 
 _TOKEN: Final = re.compile(r"([0-9A-Z]{26})-([0-9a-f]{32})")
 
@@ -24,9 +22,9 @@ def account_of(token: str) -> str | None:
     return found[1] if found else None
 
 
-def is_genuine(token: str, account_id: str, email: str, secret: str) -> bool:
-    """Returns whether a token was made for this account and this e-mail address."""
-    return hmac.compare_digest(token, make_token(account_id, email, secret))
+def is_genuine(token: str, account_id: str, email: str, secrets: Iterable[str]) -> bool:
+    """Returns whether a token was made for this account and this e-mail address with one of these secrets."""
+    return any(hmac.compare_digest(token, make_token(account_id, email, secret)) for secret in secrets)
 
 
 def _signature(account_id: str, email: str, secret: str) -> str:

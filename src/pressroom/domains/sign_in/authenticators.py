@@ -13,6 +13,7 @@ import json
 import secrets
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -151,10 +152,15 @@ def new_challenge(secret: str, ceremony: Ceremony, holder: str, now: int) -> byt
     return body + _signature(secret, ceremony, holder, body)
 
 
-def is_valid(challenge: bytes, secret: str, ceremony: Ceremony, holder: str, now: int) -> bool:
-    """Returns whether this server made the challenge for this ceremony and holder, and it has not ended."""
+def is_valid(challenge: bytes, valid: Iterable[str], ceremony: Ceremony, holder: str, now: int) -> bool:
+    """Returns whether this server made the challenge for this ceremony and holder, and it has not ended.
+
+    `valid` are the secrets whose signatures are valid.
+    """
     body, signature = challenge[:_BODY], challenge[_BODY:]
-    if len(body) != _BODY or not hmac.compare_digest(signature, _signature(secret, ceremony, holder, body)):
+    if len(body) != _BODY:
+        return False
+    if not any(hmac.compare_digest(signature, _signature(each, ceremony, holder, body)) for each in valid):
         return False
     return int.from_bytes(body[: struct.calcsize(">Q")]) > now
 

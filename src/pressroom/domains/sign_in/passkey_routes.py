@@ -245,12 +245,13 @@ def _site(request: Request[Caller]) -> Site:
 
 
 def _new_challenge(request: Request[Caller], ceremony: Ceremony, holder: str) -> bytes:
-    return new_challenge(request.services.challenge_secret, ceremony, holder, request.clock.now())
+    now = request.clock.now()
+    return new_challenge(request.services.challenge_secret.signing(now), ceremony, holder, now)
 
 
 def _challenge(request: Request[Caller], client_data: str, ceremony: Ceremony, holder: str) -> bytes:
     """Returns the challenge that was answered. Raises Refused unless it is one of ours for this ceremony and holder."""
-    challenge = challenge_in(client_data)
-    if not is_valid(challenge, request.services.challenge_secret, ceremony, holder, request.clock.now()):
+    challenge, now = challenge_in(client_data), request.clock.now()
+    if not is_valid(challenge, request.services.challenge_secret.verifying(now), ceremony, holder, now):
         raise Refused("not a challenge of this server")
     return challenge

@@ -1,4 +1,7 @@
-"""Retention: deliveries are removed 30 days after they ended, events after they happened, endpoints after removal."""
+"""Retention: deliveries are removed 30 days after they ended, events after they happened, endpoints after removal.
+
+A setting lengthens the first two; `kept` is the time in milliseconds (docs/operations.md#retention).
+"""
 
 from typing import Final
 
@@ -15,9 +18,9 @@ MOST_LASTING: Final = 1_000
 """Rows that are moved out of a partition to drop it, while requests wait (docs/decisions/0020-partitions.md)."""
 
 
-async def purge_deliveries(tx: Tx, batch: int, *, spared: int = 0) -> int:
-    """Removes deliveries 30 days, and `spared` milliseconds, after they ended. Returns their number."""
-    return await retention.purge_deliveries(tx, until=tx.now - RETENTION - spared, batch=batch)
+async def purge_deliveries(tx: Tx, batch: int, *, kept: int = RETENTION) -> int:
+    """Removes deliveries that ended `kept` milliseconds ago. Returns their number."""
+    return await retention.purge_deliveries(tx, until=tx.now - kept, batch=batch)
 
 
 async def purge_paused(tx: Tx, batch: int) -> int:
@@ -26,32 +29,32 @@ async def purge_paused(tx: Tx, batch: int) -> int:
     return await retention.purge_paused(tx, until=until, before=first_id(until + 1), batch=batch)
 
 
-async def purge_events(tx: Tx, batch: int, *, spared: int = 0) -> int:
-    """Removes events after 30 days, an hour and `spared` milliseconds, except those of pending deliveries.
+async def purge_events(tx: Tx, batch: int, *, kept: int = RETENTION) -> int:
+    """Removes events after `kept` milliseconds and an hour, except those of pending deliveries.
 
     Returns their number.
     """
-    before = first_id(expired_until(tx) - spared + 1)
+    before = first_id(expired_until(tx, kept) + 1)
     expired = await retention.list_expired_events(tx, before=before, batch=batch)
     await delete_events(tx, [(event.account_id, event.id) for event in expired])
     return len(expired)
 
 
-def expired_until(tx: Tx) -> int:
+def expired_until(tx: Tx, kept: int) -> int:
     """Returns the time (milliseconds) up to which events without pending deliveries are removed."""
     # No redelivery takes an event older than 30 days: after the hour none can be queueing an event that this removes.
-    return tx.now - RETENTION - HOUR
+    return tx.now - kept - HOUR
 
 
-async def find_lasting_deliveries(tx: Tx, first: str, end: str) -> str | None:
+async def find_lasting_deliveries(tx: Tx, first: str, end: str, kept: int) -> str | None:
     """Returns the condition of deliveries that outlive a partition of expired events, with ids from `first` to before
     `end`; None while there are too many to be moved."""
-    until = tx.now - RETENTION
+    until = tx.now - kept
     count = await retention.count_lasting(tx, first, end, until=until, most=MOST_LASTING)
     return retention.LASTING_DELIVERIES.format(until=until) if count < MOST_LASTING else None
 
 
-async def find_lasting_events(tx: Tx, first: str, end: str) -> str | None:
+async def find_lasting_events(tx: Tx, first: str, end: str, _kept: int) -> str | None:
     """Returns the same of the events themselves."""
     count = await retention.count_pending(tx, first, end, most=MOST_LASTING)
     return retention.LASTING_EVENTS.format(first=first, end=end) if count < MOST_LASTING else None
