@@ -24,6 +24,11 @@ class SecretVersion(msgspec.Struct, frozen=True):
     signs_from: int
     expires_at: int | None
 
+    @property
+    def age(self) -> tuple[int, bool, int]:
+        """Returns what versions are ordered by, the newest last, also of two that were made at the same moment."""
+        return self.signs_from, self.expires_at is None, self.expires_at or 0
+
 
 class SigningSecret:
     """The versions of one secret: the newest one signs, and each verifies until it expires."""
@@ -33,7 +38,7 @@ class SigningSecret:
 
     def renew(self, versions: Sequence[SecretVersion]) -> None:
         """Takes the versions as the database has them now, one at least."""
-        self._versions = sorted(versions, key=lambda version: version.signs_from)
+        self._versions = sorted(versions, key=lambda version: version.age)
 
     def signing(self, now: int) -> str:
         """Returns the secret that signs at `now` (milliseconds)."""

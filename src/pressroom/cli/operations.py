@@ -96,7 +96,7 @@ def mail_test(to: str) -> None:
 
 @click.group()
 def media() -> None:
-    """See who stores how much, and move all media into another store."""
+    """List the accounts that store most, and move all media into another store."""
 
 
 @media.command("usage")
@@ -119,7 +119,7 @@ def media_usage(limit: int, as_json: bool) -> None:
 @click.option("--prune", is_flag=True, help="Also remove files there that were deleted here since they were copied.")
 @click.option("--dry-run", is_flag=True, help="Count what there is to do, and do nothing.")
 def media_move(to: str, prune: bool, dry_run: bool) -> None:
-    """Copy all media into another store, also while the server runs; again, for what was added meanwhile."""
+    """Copy all media into another store, also while the server runs; again, for files added meanwhile."""
     from pressroom.operations.blob_copies import Copies
     from pressroom.operations.media_move import move_media
 
@@ -196,7 +196,7 @@ def maintenance() -> None:
 
 
 @maintenance.command("on")
-@click.option("--message", help="What people and programs are told.")
+@click.option("--message", help="The message for people and programs.")
 @acting
 def maintenance_on(message: str | None, source: "Source") -> None:
     """Answer 503 to everybody but admins; deliveries and jobs go on. Typed again, it changes the message."""

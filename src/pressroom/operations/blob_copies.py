@@ -32,7 +32,7 @@ _TYPES: Final = {".webp": "image/webp", ".mp4": "video/mp4"}
 
 
 class Copies(msgspec.Struct):
-    """What a run did.
+    """The result of a run.
 
     Attributes:
         files: Files of the source.
@@ -65,7 +65,7 @@ async def copy_blobs(
         source: The store to read; files that are removed meanwhile are left out.
         to: The store to fill.
         scratch: An existing folder for files on their way from a store that is not on this disk.
-        reread: Compares the content of files that `to` has, too.
+        reread: Compares the content of files in `to`, too.
         dry_run: Counts and copies nothing.
         progress: Told after each file.
 

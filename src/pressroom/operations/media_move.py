@@ -17,11 +17,11 @@ from pressroom.operations.blob_copies import ANY_TIME, Copies, copy_blobs
 from pressroom.settings import Settings
 
 MEDIA: Final = "media"
-"""What keys of processed files start with, before the id of the file."""
+"""The prefix of keys of processed files, before the id of the file."""
 
 
 class Move(msgspec.Struct):
-    """The result: what was copied, what was removed from the target, and both places."""
+    """The result: the copies, the number of files removed from the target, and both places."""
 
     copies: Copies
     pruned: int
@@ -54,7 +54,7 @@ async def move_media(
     async with _opened(settings) as source, _opened(to) as target:
         if (source.place, source.origin) == (target.place, target.origin):
             raise SettingError(f"The media are in {source.place} already.")
-        folder = settings.data_dir / "processing"  # where the server sweeps what a killed command leaves
+        folder = settings.data_dir / "processing"  # where the server sweeps leftovers of a killed command
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             copies = await copy_blobs(source, target, Path(scratch), reread=False, dry_run=dry_run, progress=progress)

@@ -1,4 +1,4 @@
-"""What all processes of an installation share, as this one knows it: read again every second, not at each request."""
+"""The state that all processes of an installation share, read again every second, not at each request."""
 
 from pressroom.db import Database
 from pressroom.domains.shared_state.actions import SharedState, make_secrets, read_state
@@ -26,7 +26,7 @@ class StateWatch:
         state = await self._db.read(read_state)
         self.maintenance = state.maintenance
         for name, secret in self._secrets.items():
-            # None in a database that was restored or replaced under this process: what it knows still holds.
+            # None in a database that was restored or replaced under this process, whose versions still hold.
             if versions := _of(name, state.secrets):
                 secret.renew(versions)
 

@@ -85,7 +85,7 @@ OPEN_IN_MAINTENANCE: Final = (
     *("/healthz", "/readyz", "/static/", "/login", "/logout"),
     *("/api/auth/login", "/api/auth/logout", "/api/auth/confirm"),
 )
-"""What the paths start with that maintenance mode leaves open beside those of admins: probes, and signing in."""
+"""Prefixes of paths that maintenance mode leaves open beside those of admins: probes, and signing in."""
 
 MAINTENANCE_RETRY_SECONDS: Final = 60
 
@@ -158,7 +158,7 @@ class Pipeline(Generic[C]):
             self._note_readiness(request, response)
         else:
             self._log.request(now, request.id, method, shown_path, status, took, request.client, **who)
-            # What maintenance mode refuses is planned: counted, it would set off every alert about errors.
+            # Refusals of maintenance mode are planned: counted, they would set off every alert about errors.
             if status != 503 or self._services.maintenance() is None:
                 observe(method, request.route, status, took)
 

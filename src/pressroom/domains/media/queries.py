@@ -320,7 +320,7 @@ async def list_largest(tx: Tx, limit: int) -> list[StoredBytes]:
     " WHERE account_id = :account_id GROUP BY kind ORDER BY kind"
 )
 async def list_kinds(tx: Tx, account_id: str) -> list[KindBytes]:
-    """Returns what an account stores by the kinds of its uploads."""
+    """Returns the stored files of an account by the kinds of its uploads."""
     ...
 
 

@@ -1,1 +1,1 @@
-"""What all processes of an installation share, and read once a second: secrets that sign, and maintenance mode."""
+"""The state that all processes of an installation share, and read once a second: secrets, maintenance mode."""

@@ -15,19 +15,19 @@ from pressroom.signing_secrets import BYTES, SecretVersion
 
 
 class SharedState(msgspec.Struct, frozen=True):
-    """What all processes share: every version of every secret, and maintenance mode while it is on."""
+    """The state of all processes: every version of every secret, and maintenance mode while it is on."""
 
     secrets: list[SecretVersion]
     maintenance: Maintenance | None
 
 
 async def read_state(tx: Tx) -> SharedState:
-    """Returns what all processes share."""
+    """Returns the state that all processes share."""
     return SharedState(await queries.list_secrets(tx), await queries.find_maintenance(tx))
 
 
 async def make_secrets(tx: Tx, names: Collection[SecretName]) -> list[SecretVersion]:
-    """Makes the secrets that there are not yet, and returns all versions of all."""
+    """Makes the missing secrets, and returns all versions of all."""
     for name in names:
         await queries.insert_secret(tx, name=name.value, secret=secrets.token_urlsafe(BYTES), signs_from=tx.now)
     return await queries.list_secrets(tx)

@@ -50,7 +50,7 @@ async def rotate(db: Database, names: Collection[SecretName], days: int, reason:
 
 
 async def set_maintenance(db: Database, message: str | None, source: Source) -> str:
-    """Turns maintenance mode on with a message, or off (None); returns what was done. Raises Invalid."""
+    """Turns maintenance mode on with a message, or off (None); returns a line about it. Raises Invalid."""
     if message is not None and not 1 <= len(message.strip()) <= LONGEST_MESSAGE:
         fault = f"Give a message of 1 to {LONGEST_MESSAGE} characters."
         raise Invalid([FieldError("message", Code.TOO_LONG if message.strip() else Code.TOO_SHORT, fault)])
@@ -62,5 +62,5 @@ async def set_maintenance(db: Database, message: str | None, source: Source) -> 
 
 def _listed(version: SecretVersion, versions: list[SecretVersion], now: int) -> ListedSecret:
     begun = [each for each in versions if each.name == version.name and each.signs_from <= now]
-    signs_now = bool(begun) and max(begun, key=lambda each: each.signs_from) == version
+    signs_now = bool(begun) and max(begun, key=lambda each: each.age) == version
     return ListedSecret(version.name, iso(version.signs_from), signs_now, iso_or_none(version.expires_at))
