@@ -1,5 +1,7 @@
 """Fixtures for the whole suite: engines, servers, clients."""
 
+import contextlib
+import importlib
 import itertools
 import os
 import random
@@ -15,9 +17,10 @@ from xdist.remote import Producer
 from tests.harness.databases import migrated_database, migrated_schema
 from tests.harness.local import LocalServer
 from tests.harness.process import ServerProcess
-from tests.harness.quick import choose_quick
+from tests.harness.quick import choose_quick, is_left_out
 from tests.harness.shares import ByModule, in_turn
 from tests.harness.trust import TRUST
+from tests.harness.unsynced import forgo_fsync
 from tests.services import postgres, redis
 from tests.services.postgres_cluster import PostgresCluster
 from tests.services.session import run_folder, session_server
@@ -61,6 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
     hypothesis.settings.load_profile("suite")
+    forgo_fsync()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -74,6 +78,31 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModul
     """Shares a run out among its workers, in the order of its collection."""
     config.option.loadscopereorder = False
     return ByModule(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Imports a worker's share of the modules before pytest lists all of them.
+
+    In a fresh clone pytest rewrites the assertions of each module, which takes longer than to import it rewritten. So
+    each worker rewrites some, and finds the others rewritten.
+    """
+    given: dict[str, Any] | None = getattr(session.config, "workerinput", None)
+    if given is None or session.config.option.suite == "all":
+        return
+    files = sorted(path.relative_to(session.config.rootpath) for path in Path(__file__).parent.rglob("test_*.py"))
+    share = slice(int(given["workerid"].removeprefix("gw")), None, given["workercount"])
+    for file in files[share]:
+        if session.config.option.suite == "rest" or not is_left_out(file):
+            # What a module raises, also to be skipped, pytest reports when it lists the module.
+            with contextlib.suppress(Exception, pytest.skip.Exception):
+                importlib.import_module(".".join(file.with_suffix("").parts))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves modules without a test of the quick suite unread: each worker would import and list them."""
+    below = collection_path.relative_to(config.rootpath) if collection_path.is_relative_to(config.rootpath) else None
+    return True if config.option.suite == "quick" and below and is_left_out(below) else None
 
 
 def pytest_report_header(config: pytest.Config) -> str:

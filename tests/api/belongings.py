@@ -71,11 +71,13 @@ class Rich:
         """Sends a request in the session; its answer."""
         return body_of(self.web.request(method, path, **more), status)
 
-    def fill(self, *, endpoints: bool = True) -> None:
-        """Does everything once."""
+    def fill(self, *, endpoints: bool = True, files: bool = True) -> None:
+        """Does everything once. Files take the most time: jobs process a clip and four pictures."""
         self.do("PATCH", "/api/auth/me", json={"bio": self.say("Bio")})
         self.do("PATCH", "/api/notifications/settings", json={"like": "mail"})
         self.publish_all()
+        if files:
+            self.upload()
         self.react_to(publish(self.friend, f"Hello @{self.word}"))
         self.meet()
         self.report()
@@ -95,7 +97,7 @@ class Rich:
         self.server.run(self.server.runtime.usage.flush())
 
     def publish_all(self) -> None:
-        """Publishes posts of each kind, a clip, and a comment."""
+        """Publishes posts of each kind, and drafts one."""
         place = {"name": self.say("Home"), "latitude": 1.5, "longitude": 2.5}
         body = {"content": self.say("Post #zaphod"), "location": place}
         first = body_of(self.api.post("/api/posts", json=body), 201)
@@ -107,17 +109,19 @@ class Rich:
         self.do("PUT", f"/api/posts/{custom['id']}/audience", json={"usernames": [self.friend.account.username]})
         gone = self.do("POST", "/api/posts", 201, json={"content": self.say("Deleted")})
         self.do("DELETE", f"/api/posts/{gone['id']}")
-        body_of(
-            self.api.post("/api/posts/upload", files=[file()], data={"altText": self.say("Alt"), "content": ""}), 201
-        )
-        draft = self.do("POST", "/api/drafts", 201, json={"content": self.say("Draft")})
-        self.do("POST", f"/api/drafts/{draft['id']}/media", 201, files=[file()], data={"altText": self.say("Alt")})
+        self.draft = self.do("POST", "/api/drafts", 201, json={"content": self.say("Draft")})
+        body_of(self.friend.web.post(f"/api/posts/{first['id']}/bounce", json={"content": "Look"}), 201)
+        self.first = first
+
+    def upload(self) -> None:
+        """Uploads pictures to a post, a draft and the profile, and a clip."""
+        named = {"altText": self.say("Alt")}
+        body_of(self.api.post("/api/posts/upload", files=[file()], data={**named, "content": ""}), 201)
+        self.do("POST", f"/api/drafts/{self.draft['id']}/media", 201, files=[file()], data=named)
         self.do("PUT", "/api/auth/me/avatar", 202, files=[("avatar", picture())])
         self.do("PUT", "/api/auth/me/cover", 202, files=[("cover", picture())])
         clip = body_of(self.api.post("/api/clips", files=[("video", video())], data={"caption": self.say("Clip")}), 201)
         self.clip: str = clip["id"]
-        body_of(self.friend.web.post(f"/api/posts/{first['id']}/bounce", json={"content": "Look"}), 201)
-        self.first = first
 
     def react_to(self, post: Json) -> None:
         """Likes, saves, bounces and comments on somebody else's post, and votes."""

@@ -60,6 +60,15 @@ def rich(server: LocalServer, actor: MakeActor) -> Iterator[Rich]:
     made.close()
 
 
+@pytest.fixture
+def wordy(server: LocalServer, actor: MakeActor) -> Iterator[Rich]:
+    """The same without files, for tests that look at none."""
+    made = Rich(server, actor())
+    made.fill(files=False)
+    yield made
+    made.close()
+
+
 def finish(server: LocalServer) -> None:
     """Lets the jobs be done, and done again after an hour."""
     server.do_jobs()
@@ -88,34 +97,34 @@ def test_no_table_holds_a_personal_field_of_it(rich: Rich) -> None:
     assert found(server, rich.id, but=rich.friend.account.id) <= NAMELESS
 
 
-def test_its_reset_mail_is_not_sent_any_more(rich: Rich) -> None:
-    server = rich.server
-    email = server.run(server.runtime.db.one(EMAIL, account_id=rich.id)) or ""
+def test_its_reset_mail_is_not_sent_any_more(wordy: Rich) -> None:
+    server = wordy.server
+    email = server.run(server.runtime.db.one(EMAIL, account_id=wordy.id)) or ""
     server.run(server.runtime.db.transact(request_reset, email, "198.51.100.7", 10))
     assert server.run(server.runtime.db.one(RESET_MAILS, email=email)) == 1
 
-    server.run(server.runtime.db.transact(delete_account, rich.word))
+    server.run(server.runtime.db.transact(delete_account, wordy.word))
 
     assert server.run(server.runtime.db.one(RESET_MAILS, email=email)) == 0
     finish(server)
 
 
-def test_reactions_of_a_deleted_account_are_taken_back(rich: Rich) -> None:
-    friend, post = rich.friend, rich.post
+def test_reactions_of_a_deleted_account_are_taken_back(wordy: Rich) -> None:
+    friend, post = wordy.friend, wordy.post
     before = body_of(friend.web.get("/api/auth/me"))
     assert read(friend, post["id"])["stats"] == {"likes": 1, "comments": 1, "shares": 1, "shareCount": 2, "views": 0}
 
-    delete(rich)
+    delete(wordy)
     friend = signed_in(friend)
 
     assert read(friend, post["id"])["stats"] == {"likes": 0, "comments": 1, "shares": 0, "shareCount": 0, "views": 0}
-    assert read(friend, rich.polled["id"])["poll"]["totalVotes"] == 0
-    assert [option["votes"] for option in read(friend, rich.polled["id"])["poll"]["options"]] == [0, 0, 0]
+    assert read(friend, wordy.polled["id"])["poll"]["totalVotes"] == 0
+    assert [option["votes"] for option in read(friend, wordy.polled["id"])["poll"]["options"]] == [0, 0, 0]
     after = body_of(friend.web.get("/api/auth/me"))
     assert (before["totalFollowers"], before["totalFollowing"]) == (1, 1)
     assert (after["totalFollowers"], after["totalFollowing"]) == (0, 0)
     members = Query(int, "SELECT members FROM hubs WHERE id = :id")
-    assert rich.server.run(rich.server.runtime.db.one(members, id=rich.hub)) == 1
+    assert wordy.server.run(wordy.server.runtime.db.one(members, id=wordy.hub)) == 1
 
 
 def signed_in(friend: Actor) -> Actor:
@@ -125,29 +134,29 @@ def signed_in(friend: Actor) -> Actor:
     return friend
 
 
-def test_its_comments_stay_without_a_name(rich: Rich) -> None:
-    base, path = rich.server.base_url, f"/api/posts/{rich.post['id']}/comments"
+def test_its_comments_stay_without_a_name(wordy: Rich) -> None:
+    base, path = wordy.server.base_url, f"/api/posts/{wordy.post['id']}/comments"
 
-    delete(rich)
+    delete(wordy)
 
     (comment,) = body_of(nobody.get(base + path))["comments"]
     assert comment["content"] == "A comment that stays"
     assert (comment["author"]["username"], comment["author"]["displayName"]) == ("[deleted]", "Deleted account")
     assert comment["sourceApiKey"] is None
-    page = nobody.get(f"{base}/post/{rich.post['id']}").text
+    page = nobody.get(f"{base}/post/{wordy.post['id']}").text
     assert "A comment that stays" in page
     assert "Deleted account" in page
     assert "/@[deleted]" not in page
     reply = {"content": "Who was that?", "parentId": comment["id"]}
-    body_of(signed_in(rich.friend).web.post(path, json=reply), 201)
+    body_of(signed_in(wordy.friend).web.post(path, json=reply), 201)
 
 
-def test_comments_of_an_account_that_was_suspended_before_stay_hidden(rich: Rich) -> None:
-    base, path = rich.server.base_url, f"/api/posts/{rich.post['id']}/comments"
-    rich.server.run(rich.server.runtime.db.transact(suspend_account, rich.word))
-    rich.server.clock.advance(1)
+def test_comments_of_an_account_that_was_suspended_before_stay_hidden(wordy: Rich) -> None:
+    base, path = wordy.server.base_url, f"/api/posts/{wordy.post['id']}/comments"
+    wordy.server.run(wordy.server.runtime.db.transact(suspend_account, wordy.word))
+    wordy.server.clock.advance(1)
 
-    delete(rich)
+    delete(wordy)
 
     assert body_of(nobody.get(base + path))["comments"] == []
 
@@ -184,28 +193,28 @@ def test_pages_of_an_account_that_was_suspended_before_stay_away(rich: Rich) -> 
     assert [nobody.get(page).status_code for page in pages] == [404] * 3
 
 
-def test_a_page_of_a_name_is_gone_for_as_long_as_it_is_reserved(rich: Rich) -> None:
-    delete(rich)
-    rich.server.clock.advance(91 * DAY)
-    assert nobody.get(f"{rich.server.base_url}/@{rich.word}").status_code == 404
+def test_a_page_of_a_name_is_gone_for_as_long_as_it_is_reserved(wordy: Rich) -> None:
+    delete(wordy)
+    wordy.server.clock.advance(91 * DAY)
+    assert nobody.get(f"{wordy.server.base_url}/@{wordy.word}").status_code == 404
 
 
-def test_requests_with_its_keys_leave_no_address_afterwards(rich: Rich) -> None:
-    delete(rich)
+def test_requests_with_its_keys_leave_no_address_afterwards(wordy: Rich) -> None:
+    delete(wordy)
     for _ in range(3):
-        assert rich.api.post("/api/posts", json={"content": "x"}).status_code == 401
-    rich.server.run(rich.server.runtime.usage.flush())
-    assert found(rich.server, rich.address) <= COUNTED
+        assert wordy.api.post("/api/posts", json={"content": "x"}).status_code == 401
+    wordy.server.run(wordy.server.runtime.usage.flush())
+    assert found(wordy.server, wordy.address) <= COUNTED
 
 
-def test_files_of_a_request_under_way_are_removed_an_hour_later(rich: Rich) -> None:
-    server = rich.server
-    server.run(server.runtime.db.transact(delete_account, rich.word))
+def test_files_of_a_request_under_way_are_removed_an_hour_later(wordy: Rich) -> None:
+    server = wordy.server
+    server.run(server.runtime.db.transact(delete_account, wordy.word))
     server.do_jobs()
-    late = publish(rich.friend)
+    late = publish(wordy.friend)
 
     async def like(tx: Tx, post_id: str) -> None:
-        await insert_like(tx, post_id, rich.id)
+        await insert_like(tx, post_id, wordy.id)
         await count_like(tx, post_id, 1)
 
     server.run(server.runtime.db.transact(like, late["id"]))
@@ -213,7 +222,7 @@ def test_files_of_a_request_under_way_are_removed_an_hour_later(rich: Rich) -> N
     server.clock.advance(HOUR)
     server.do_jobs()
 
-    assert read(signed_in(rich.friend), late["id"])["stats"]["likes"] == 0
+    assert read(signed_in(wordy.friend), late["id"])["stats"]["likes"] == 0
 
 
 def test_deletion_removes_references_elsewhere(rich: Rich, actor: MakeActor) -> None:
@@ -241,18 +250,18 @@ def test_deletion_removes_references_elsewhere(rich: Rich, actor: MakeActor) -> 
     assert (again.status(server.clock.now()), again.used_by, again.note) == ("used", None, None)
 
 
-def test_later_decisions_notify_no_account(rich: Rich, actor: MakeActor) -> None:
-    server, admin = rich.server, actor().become_admin()
-    case_id = rows(server, CASE, id=rich.first["id"])[0]
-    delete(rich)
+def test_later_decisions_notify_no_account(wordy: Rich, actor: MakeActor) -> None:
+    server, admin = wordy.server, actor().become_admin()
+    case_id = rows(server, CASE, id=wordy.first["id"])[0]
+    delete(wordy)
 
     ruling = {"decision": "deleted", "reason": "They were rude."}
     signed_in(admin)
     body_of(admin.web.post(f"/api/admin/reports/{case_id}/decision", json=ruling))
 
     assert rows(server, DECIDED, id=case_id) == [1]
-    assert rows(server, TOLD, id=rich.id) == [0]
-    assert rows(server, MAILS, id=rich.id) == [0]
+    assert rows(server, TOLD, id=wordy.id) == [0]
+    assert rows(server, MAILS, id=wordy.id) == [0]
 
 
 def test_its_files_leave_the_store(rich: Rich) -> None:
@@ -292,33 +301,33 @@ def test_the_owner_deletes_it_with_name_and_password(rich: Rich) -> None:
     assert found(rich.server, rich.word, but=rich.friend.account.id) == STAYS
 
 
-def test_deletion_by_the_page_takes_the_cookie_away(rich: Rich) -> None:
-    answer = rich.web.post("/settings/data/delete", data={"username": rich.word, "password": PASSWORD})
+def test_deletion_by_the_page_takes_the_cookie_away(wordy: Rich) -> None:
+    answer = wordy.web.post("/settings/data/delete", data={"username": wordy.word, "password": PASSWORD})
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/?done=own-account-deleted")
     assert "session=;" in answer.headers["set-cookie"]
 
 
 @pytest.mark.parametrize("by_page", [False, True])
-def test_an_admin_has_the_rights_taken_away_first(rich: Rich, by_page: bool) -> None:
-    body = {"username": rich.word, "password": PASSWORD}
-    db = rich.server.runtime.db
-    rich.server.run(db.transact(set_admin, rich.word, is_admin=True))
+def test_an_admin_has_the_rights_taken_away_first(wordy: Rich, by_page: bool) -> None:
+    body = {"username": wordy.word, "password": PASSWORD}
+    db = wordy.server.runtime.db
+    wordy.server.run(db.transact(set_admin, wordy.word, is_admin=True))
 
     if by_page:
-        form = rich.web.get("/settings/data/delete").text
-        assert f"pressroom account admin {rich.word} --revoke" in form
-        refused = rich.web.post("/settings/data/delete", data=body)
+        form = wordy.web.get("/settings/data/delete").text
+        assert f"pressroom account admin {wordy.word} --revoke" in form
+        refused = wordy.web.post("/settings/data/delete", data=body)
         assert (refused.status_code, "is an admin" in refused.text) == (422, True)
     else:
-        assert objections(rich.web.post("/api/auth/delete", json=body)) == [("username", "not_allowed")]
-    assert rich.web.get("/api/auth/me").status_code == 200
+        assert objections(wordy.web.post("/api/auth/delete", json=body)) == [("username", "not_allowed")]
+    assert wordy.web.get("/api/auth/me").status_code == 200
 
-    rich.server.run(db.transact(set_admin, rich.word, is_admin=False))
-    body_of(rich.web.post("/api/auth/delete", json=body))
+    wordy.server.run(db.transact(set_admin, wordy.word, is_admin=False))
+    body_of(wordy.web.post("/api/auth/delete", json=body))
 
 
-def test_an_old_session_confirms_the_password_first(rich: Rich) -> None:
-    rich.server.clock.advance(31 * MINUTE)
-    body = {"username": rich.word, "password": PASSWORD}
-    assert rich.web.post("/api/auth/delete", json=body).status_code == 403
+def test_an_old_session_confirms_the_password_first(wordy: Rich) -> None:
+    wordy.server.clock.advance(31 * MINUTE)
+    body = {"username": wordy.word, "password": PASSWORD}
+    assert wordy.web.post("/api/auth/delete", json=body).status_code == 403

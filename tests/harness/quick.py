@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -60,6 +61,13 @@ BOTH_ENGINES = (
 """Tests that run on both engines in the quick suite as well: the engines differ here."""
 
 ENGINES = ("sqlite", "postgres")
+
+_LEFT_OUT = tuple(prefix for prefix in PROCESSES + BROWSERS + LARGE if "::" not in prefix)
+
+
+def is_left_out(path: Path) -> bool:
+    """Returns whether the quick suite has no test in a folder or file; its path is that below the repository."""
+    return f"{path.as_posix()}/".startswith(_LEFT_OUT) or path.as_posix().startswith(_LEFT_OUT)
 
 
 def choose_quick(items: Iterable[pytest.Item]) -> set[pytest.Item]:

@@ -11,10 +11,11 @@ import pytest
 
 from pressroom.clock import SettableClock
 from pressroom.db import Database
-from pressroom.db.migrate import migrate
 from pressroom.db.postgres.database import open_postgres
 from pressroom.db.sqlite.database import open_sqlite
+from tests.harness.databases import migrated_database, migrated_file
 from tests.services.postgres import PostgresServer
+from tests.services.session import run_folder
 
 _numbers = itertools.count()
 
@@ -35,13 +36,22 @@ def run() -> Iterator[Run]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def db(request: pytest.FixtureRequest, tmp_path: Path, run: Run, clock: SettableClock) -> Iterator[Database]:
-    """An empty database."""
+def db(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    run: Run,
+    clock: SettableClock,
+) -> Iterator[Database]:
+    """A database of the test's own."""
     if request.param == "sqlite":
-        database: Database = open_sqlite(tmp_path / "test.db", clock)
+        file = tmp_path / "test.db"
+        file.write_bytes(migrated_file())
+        database: Database = open_sqlite(file, clock)
     else:
         server: PostgresServer = request.getfixturevalue("postgres_server")
-        database = run(open_postgres(server.create_database(f"jobs_{os.getpid()}_{next(_numbers)}"), clock))
-    run(migrate(database))
+        name = f"jobs_{os.getpid()}_{next(_numbers)}"
+        url = migrated_database(server, run_folder(tmp_path_factory.getbasetemp()), name)
+        database = run(open_postgres(url, clock))
     yield database
     run(database.close())

@@ -10,7 +10,7 @@ from pressroom.server.routes import API_ROUTES, ROUTES
 from pressroom.web.access import Page
 from pressroom.web.multipart_rules import MOST_PARTS
 from pressroom.web.routing import PageForm, Route
-from tests.api.bad_bodies import Case, all_cases
+from tests.api.bad_bodies import Case, cases_of
 from tests.api.bad_values import Raw
 
 Texts = dict[str, list[str]]
@@ -194,8 +194,8 @@ def bad_cases(path: str) -> Iterator[tuple[Case, Texts]]:
     """Every body that the JSON route of the same struct refuses, as far as a form can say it."""
     takes = FORMS[path].takes
     operation = SHARED.get(takes) if takes else None
-    for case in all_cases():
-        if case.operation == operation and case.said.status == 400 and not isinstance(case.body, Raw):
+    for case in cases_of(operation) if operation else ():
+        if case.said.status == 400 and not isinstance(case.body, Raw):
             if spec(path).fields.empty_clears and ("body", "required") in case.field_errors:
                 continue  # Such a form always gives the fields that it could clear.
             typed = _typed(case.body, spec(path))

@@ -11,7 +11,7 @@ import feedparser
 import pytest
 
 from pressroom.web.templating import Slices
-from tests.api.actors import Actor, Json, body_of
+from tests.api.actors import Actor, Json, body_of, publish
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
@@ -23,18 +23,19 @@ POST = 5_000
 COMMENT = 500
 UNITS = {"tags": "#a ", "ligatures": "#ﷺ ", "mentions": "@abc ", "links": "http://a ", "signs": "&<>\"'"}
 
-every_unit = pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
-
 
 def dense(unit: str, length: int) -> str:
     return (unit * length)[:length].strip()
 
 
 class Wall:
-    """An account whose pages are as dense as can be."""
+    """An account whose pages are as dense as can be.
+
+    `post` and `quote` are the newest; `old` and `old_quote` are on no first page, so that a test may change them.
+    """
 
     def __init__(self, author: Actor, unit: str) -> None:
-        self.author, self.server = author, author.server
+        self.author, self.server, self.unit = author, author.server, unit
         hub = body_of(author.web.post("/api/hubs", json={"name": "Wall", "slug": author.account.username}), 201)
         body_of(author.web.patch("/api/auth/me", json={"bio": dense(unit, COMMENT)}))
         content, posts, quotes = dense(unit, POST), list[Json](), list[Json]()
@@ -44,14 +45,15 @@ class Wall:
             quotes.append(body_of(bounce, 201))
         self.lists = [f"/@{author.account.username}", f"/hub/{hub['slug']}"]
         self.post, self.quote = posts[-1], quotes[-1]
+        self.old, self.old_quote = posts[0], quotes[0]
 
     @property
     def permalinks(self) -> list[str]:
         return [f"/post/{self.post['id']}", f"/post/{self.quote['id']}"]
 
-    def discuss(self, unit: str, count: int) -> list[str]:
-        """Comments under the post; their ids."""
-        path = f"/api/posts/{self.post['id']}/comments"
+    def discuss(self, post: Json, unit: str, count: int) -> list[str]:
+        """Comments under a post; their ids."""
+        path = f"/api/posts/{post['id']}/comments"
         made: list[str] = []
         for _ in range(count):
             made.append(body_of(self.author.api.post(path, json={"content": dense(unit, COMMENT)}), 201)["id"])
@@ -59,11 +61,18 @@ class Wall:
         return made
 
 
-@one_engine
-@every_unit
-def test_a_list_shows_the_beginnings_of_its_posts(alice: Actor, unit: str) -> None:
-    wall = Wall(alice, unit)
+@pytest.fixture(scope="module", params=UNITS.values(), ids=[*UNITS])
+def wall(request: pytest.FixtureRequest, server: LocalServer) -> Iterator[Wall]:
+    """The wall of a unit, which takes a second to fill: all tests of the unit share it."""
+    author = Actor(server)
+    yield Wall(author, request.param)
+    for client in author.clients():
+        client.close()
 
+
+@one_engine
+def test_a_list_shows_the_beginnings_of_its_posts(wall: Wall) -> None:
+    unit = wall.unit
     for path in wall.lists:
         page = visit(wall.server, path)
         assert len(page.posts) == 20
@@ -81,9 +90,7 @@ def test_a_list_shows_the_beginnings_of_its_posts(alice: Actor, unit: str) -> No
 
 
 @one_engine
-@every_unit
-def test_feed_is_at_most_twice_its_page(alice: Actor, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    wall = Wall(alice, unit)
+def test_feed_is_at_most_twice_its_page(wall: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {path: len(fetch(wall.server, path).content) for path in wall.lists}
     most = Most(wall.server, monkeypatch)
 
@@ -104,10 +111,9 @@ def test_feed_is_at_most_twice_its_page(alice: Actor, unit: str, monkeypatch: py
 
 
 @one_engine
-@every_unit
-def test_a_page_of_comments_ends_before_it_is_too_much(alice: Actor, unit: str) -> None:
-    wall = Wall(alice, unit)
-    made = wall.discuss(unit, 120)
+def test_a_page_of_comments_ends_before_it_is_too_much(wall: Wall) -> None:
+    unit = wall.unit
+    made = wall.discuss(wall.post, unit, 120)
 
     pages = list(turned(wall.server, wall.post))
 
@@ -121,23 +127,26 @@ def test_a_page_of_comments_ends_before_it_is_too_much(alice: Actor, unit: str) 
 
 @one_engine
 def test_comments_as_people_write_them_are_a_hundred_to_a_page(alice: Actor) -> None:
-    wall = Wall(alice, "word ")
-    wall.discuss("The harbour bridge opens again: https://example.org/harbour, says @mira. #harbour " + "x" * 420, 101)
+    post = publish(alice)
+    words = "The harbour bridge opens again: https://example.org/harbour, says @mira. #harbour " + "x" * 420
+    for _ in range(101):
+        body_of(alice.api.post(f"/api/posts/{post['id']}/comments", json={"content": words[:COMMENT]}), 201)
+        alice.server.clock.advance(1)
 
-    assert [len(page.texts(".comment .text")) for page in turned(wall.server, wall.post)] == [100, 1]
+    assert [len(page.texts(".comment .text")) for page in turned(alice.server, post)] == [100, 1]
 
 
 @one_engine
-@every_unit
-def test_long_page_gives_way_to_other_requests(alice: Actor, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    wall = Wall(alice, unit)
-    wall.discuss(unit, 30)
+def test_long_page_gives_way_to_other_requests(wall: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
+    author, path = wall.author, f"/api/posts/{wall.old['id']}"
+    wall.discuss(wall.old, wall.unit, 30)
     for number in range(30):
-        body_of(alice.web.patch(f"/api/posts/{wall.post['id']}", json={"content": dense(unit, POST - 10 * number)}))
+        body_of(author.web.patch(path, json={"content": dense(wall.unit, POST - 10 * number)}))
+    permalinks = [f"/post/{wall.old['id']}", f"/post/{wall.old_quote['id']}"]
     most = Most(wall.server, monkeypatch)
 
     readers = [
-        threading.Thread(target=fetch, args=(wall.server, path, alice)) for path in [*wall.lists, *wall.permalinks] * 3
+        threading.Thread(target=fetch, args=(wall.server, path, author)) for path in [*wall.lists, *permalinks] * 3
     ]
     for reader in readers:
         reader.start()

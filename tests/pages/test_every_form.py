@@ -53,7 +53,8 @@ COUNTED: Final = {"sign_in_attempts"}
 POLL: Final = {"options": ["21:40", "23:15"]}
 
 HTML: Final = "text/html; charset=utf-8"
-LARGE: Final = "x" * 10_000_000
+LARGE: Final = "x" * 1_100_000
+"""More than any form without files may have, as urlencoded or as multipart, and more than a field may have."""
 PROGRAMS: Final = re.compile(
     r"/api/|\bPOST\b|Idempotency-Key|header\.|ISO 8601|\b[a-z]+[A-Z]\w*|\b30d\b|\b\w+:write\b|misspelt"
 )

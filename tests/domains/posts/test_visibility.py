@@ -25,7 +25,7 @@ from tests.domains.conftest import Run
 
 START = 1_800_000_000_000
 EVERYTHING = 1_000
-EXAMPLES = {"sqlite": 250, "postgres": 150}
+EXAMPLES = {"sqlite": 250, "postgres": 100}
 HUBS = 2
 SET_PRIVATE = Command("UPDATE accounts SET is_private = :is_private WHERE id = :account_id")
 SHOWN = Query(str, "SELECT post_id FROM post_tags WHERE tag = :tag AND NOT hidden")
@@ -308,13 +308,13 @@ async def all_pages(tx: Tx, read: List, of: str, reader: str, limit: int) -> lis
 
 
 async def check_list(tx: Tx, kept: Kept, read: List, of: str, reader: int | None, expected: list[str]) -> None:
-    """A list holds the posts of the rule, at once and in pages of every size that matters."""
+    """A list holds the posts of the rule, at once and in pages of one, two or three posts, by turns."""
     views = await read(tx, of, kept.reader(reader), BEYOND, EVERYTHING)
     assert [view.post.id for view in views] == expected
     for view in views:
         check_original(kept, view, reader)
-    for limit in (1, 2, 3):
-        assert await all_pages(tx, read, of, kept.reader(reader), limit) == views
+    limit = next(_numbers) % 3 + 1  # Each list is read dozens of times in an example: all sizes have their turn.
+    assert await all_pages(tx, read, of, kept.reader(reader), limit) == views
 
 
 def check_original(kept: Kept, view: PostView, reader: int | None) -> None:
