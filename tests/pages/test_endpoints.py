@@ -250,7 +250,7 @@ def test_page_of_an_endpoint_shows_its_health(alice: Actor, endpoint: MakeEndpoi
     facts = text_of(page, "#endpoint-head")
     assert hook.created["url"] in text_of(page, "h1")
     assert text_of(page, "title") == f"{hook.created['url']} · Endpoint · Pressroom"
-    assert "Sent when A post is published · A comment is made ( samples )" in facts
+    assert "Sent when A post is published · A comment is posted ( samples )" in facts
     assert "Delivered 3 of 3" in facts
     assert "Waiting nothing" in facts
     assert "Failures in a row 0 of 5" in facts
@@ -268,10 +268,10 @@ def test_disabled_endpoint_shows_time_and_reason(alice: Actor, endpoint: MakeEnd
     page = read(alice, page_path(hook))
 
     said = text_of(page, ".notice.bad")
-    assert "The endpoint answered 410 Gone. It is sent nothing more, and 4 deliveries are held." in said
+    assert "The endpoint answered 410 Gone. It receives no more events, and 4 deliveries are held." in said
     assert attributes_of(page, ".notice.bad time")["datetime"] == iso(alice.server.clock.now())
     assert page.css("main form[action$='/test']") == []
-    assert "disabled endpoint is sent nothing" in text_of(page, "#why-no-test")
+    assert "disabled endpoint receives no events" in text_of(page, "#why-no-test")
     refused = page_of(alice.web.post(page_path(hook, "test"), data={}), 422)
     assert "The endpoint is disabled." in text_of(refused, "#errors")
 

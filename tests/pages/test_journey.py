@@ -122,7 +122,7 @@ class Traveller:
             self.hand.press(self.link("the key's page"))
             self.reads("Accepted")
         else:
-            self.reads("It works")
+            self.reads("Your key works")
             self.hand.press(self.link("I have stored it"))
 
     def add_an_endpoint(self) -> None:
@@ -165,7 +165,7 @@ class Traveller:
 
     def redeliver(self) -> None:
         before = len(self.receiver.received)
-        self.hand.press(self.link("Redeliver what it missed"))
+        self.hand.press(self.link("Redeliver missed events"))
         self.hand.press(self.button("Preview"))
         self.reads("3")
         self.hand.press(self.button("Redeliver"))
@@ -179,7 +179,7 @@ class Traveller:
         self.tab.open(self.page.url.partition("?")[0].removesuffix("/redeliver"))
         self.hand.press(self.link("Rotate the secret"))
         self.hand.write(self.field("Password of skipper"), PASSWORD)
-        self.hand.press(self.button("Go on"))
+        self.hand.press(self.button("Confirm"))
         self.hand.press(self.button("Rotate the secret"))
         self.store_the_secret()
         before = len(self.receiver.received)

@@ -270,7 +270,7 @@ def test_the_wait_for_the_first_request_ends_with_its_outcome(newcomer: httpx.Cl
     assert waiting.asks().status_code == 204
 
     nobody.get(f"{newcomer.base_url}/api/auth/me", headers=bearer)
-    assert "It works" in waiting.changes()
+    assert "Your key works" in waiting.changes()
     nobody.get(f"{newcomer.base_url}/api/auth/me", headers=bearer)
     assert waiting.asks().status_code == 204, "that is all it says"
 
@@ -312,7 +312,7 @@ def test_replacing_a_key(alice: Actor) -> None:
     answer = alice.web.post(path, data=filled(tree))
     assert answer.status_code == 200
     shown = LexborHTMLParser(answer.text)
-    assert "was last used: never" in said(shown, "#first-use")
+    assert "was never used" in said(shown, "#first-use")
     assert shown.css_first(f'#first-use a[href="{KEYS}/{old.id}/revoke"]') is not None
 
     waiting = Waiting(alice.web, shown)

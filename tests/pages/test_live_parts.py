@@ -123,7 +123,7 @@ def test_actions_follow_the_state_of_the_endpoint(watched: tuple[Endpoint, Tab],
     test.wait_for(state="detached")
 
     assert tab.page.get_by_role("link", name="Redeliver").count() == 0
-    assert "disabled endpoint is sent nothing" in (tab.page.locator("#why-no-test").text_content() or "")
+    assert "disabled endpoint receives no events" in (tab.page.locator("#why-no-test").text_content() or "")
     delivery = hook.deliveries()[-1]
     tab.open(f"/settings/keys/{hook.key_id}/webhooks/{hook.id}/deliveries/{delivery['id']}")
     assert tab.page.get_by_role("button", name="Send again").count() == 0

@@ -71,7 +71,7 @@ def test_setting_it_up(mira: Browser) -> None:
 
     wrong = mira.send(tree, code="00000")
     assert wrong.status_code == 422
-    assert totp.secret not in wrong.text, "shown once"
+    assert totp.secret not in wrong.text, "shown only once"
     assert "code" in words(wrong, "#errors").lower()
     made = mira.send(LexborHTMLParser(wrong.text), code=present(mira, totp))
     assert len(set(CODE.findall(words(made)))) == 10
@@ -88,14 +88,14 @@ def test_nothing_secret_is_shown_twice(mira: Browser) -> None:
     secret = one(LexborHTMLParser(first.text), ".copyable code").text()
     reload = mira.send(start)
     assert secret not in reload.text
-    assert "shown once" in words(reload)
+    assert "shown only once" in words(reload)
     form = mira.page(TWO_FACTOR)
     assert secret not in str(form.html)
     code = present(mira, TOTP(secret))
     made, again = mira.send(form, code=code), mira.send(form, code=code)
     assert len(CODE.findall(words(made))) == 10
     assert CODE.findall(words(again)) == []
-    assert "shown once" in words(again)
+    assert "shown only once" in words(again)
     renewal = mira.page(f"{SECURITY}/recovery-codes")
     assert "10 that you have now stop working" in words(renewal)
     renewed, again = mira.send(renewal), mira.send(renewal)
