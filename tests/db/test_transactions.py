@@ -25,6 +25,7 @@ from pressroom.db.postgres.database import open_postgres
 from pressroom.db.sqlite.database import open_sqlite
 from pressroom.errors import Conflict
 from pressroom.turns import Turn, Turns
+from tests.harness.unsynced import with_fsync
 from tests.services.postgres import PostgresServer
 
 Run = Callable[[Any], Any]
@@ -327,7 +328,8 @@ class FailingFile(apsw.VFSFile):
 def test_failed_commit_fails_its_whole_group_and_is_undone(tmp_path: Path, run: Run) -> None:
     disk = FailingSyncs()
     try:
-        db = open_sqlite(tmp_path / "failing.db", SettableClock())
+        with with_fsync():
+            db = open_sqlite(tmp_path / "failing.db", SettableClock())
     finally:
         disk.unregister()
     run(db.script("CREATE TABLE things (name TEXT PRIMARY KEY, size BIGINT NOT NULL)"))

@@ -40,6 +40,8 @@ LARGE = (
     "tests/media/test_audience_narrowed.py",
     "tests/media/test_colour_profiles.py",
     "tests/media/test_long_videos.py",
+    "tests/media/test_picture_sizes.py::test_a_usual_photo_is_light_in_its_slot",
+    "tests/media/test_picture_sizes.py::test_animations_move_in_every_size",
     "tests/media/test_processing.py",
     "tests/media/test_store_faults.py",
     "tests/pages/test_hostile_texts.py",

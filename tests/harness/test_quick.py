@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.quick import BOTH_ENGINES, BROWSERS, LARGE, PROCESSES
+from tests.harness.quick import BOTH_ENGINES, BROWSERS, LARGE, PROCESSES, is_left_out
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,3 +16,12 @@ def test_prefix_names_tests_of_today(prefix: str) -> None:
 
     assert files, prefix
     assert not function or f"def {function}" in files[0].read_text("utf-8")
+
+
+def test_folders_and_files_without_quick_tests_are_left_out() -> None:
+    left_out = [prefix for prefix in (*PROCESSES, *BROWSERS, *LARGE) if "::" not in prefix]
+
+    assert [prefix for prefix in left_out if not is_left_out(Path(prefix))] == []
+    assert is_left_out(Path("tests/e2e/test_kill.py"))
+    of_some = {Path(prefix.partition("::")[0]) for prefix in LARGE if "::" in prefix}
+    assert [path for path in (Path("tests"), Path("tests/pages"), *of_some) if is_left_out(path)] == []

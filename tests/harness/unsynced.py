@@ -1,5 +1,7 @@
 """SQLite without fsync in the process of the tests, as their PostgreSQL runs: no test cuts the power of this one."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from pressroom.db.sqlite import database
@@ -15,6 +17,16 @@ def forgo_fsync() -> None:
     `synchronous = FULL`: those that tests kill, and those whose disk loses what was not synced.
     """
     database.connect = _connect_unsynced  # The server has no setting for it, which would cost somebody their posts.
+
+
+@contextlib.contextmanager
+def with_fsync() -> Iterator[None]:
+    """Opens connections as the server does, for a test of the fsync itself."""
+    database.connect = _connect
+    try:
+        yield
+    finally:
+        database.connect = _connect_unsynced
 
 
 def _connect_unsynced(file: Path) -> SqliteConnection:

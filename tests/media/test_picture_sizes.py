@@ -20,7 +20,7 @@ SLOT = 640
 SLOT_BYTES = 120_000
 """The most that a usual photo may weigh in a slot of 640 pixels."""
 
-LARGE = (3000, 2000)
+LARGE = (2100, 1400)
 STORED = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id")
 FORGET_MEDIUM = Command("UPDATE media SET has_medium = FALSE WHERE id = :media_id")
 
