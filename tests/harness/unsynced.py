@@ -1,7 +1,7 @@
 """SQLite without fsync in the process of the tests, as their PostgreSQL runs: no test cuts the power of this one."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from pressroom.db.sqlite import database
@@ -20,7 +20,7 @@ def forgo_fsync() -> None:
 
 
 @contextlib.contextmanager
-def with_fsync() -> Iterator[None]:
+def with_fsync() -> Generator[None]:
     """Opens connections as the server does, for a test of the fsync itself."""
     database.connect = _connect
     try:
