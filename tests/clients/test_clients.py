@@ -4,10 +4,8 @@ import asyncio
 import json
 import random
 import re
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +17,7 @@ import pytest
 import generate
 from pressroom_client import AsyncPressroom, File, Pressroom, PressroomError, errors
 from tests.harness import npm
+from tests.harness.lossy_proxy import LossyProxy
 from tests.harness.process import ServerProcess
 from tests.media.uploads import image
 
@@ -188,53 +187,10 @@ def test_typescript_client_performs_the_story(server: ServerProcess, key: str, s
     assert key[:15] in told["shown"]
 
 
-class LossyProxy:
-    """Passes HTTP requests on, and cuts the connection instead of one answer in five."""
-
-    def __init__(self, port: int) -> None:
-        self._target = port
-        self._chance = random.Random(0)
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.lost = 0
-        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        """Takes no further connections."""
-        self._listener.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            server = socket.create_connection(("127.0.0.1", self._target))
-            threading.Thread(target=self._forward, args=(client, server), daemon=True).start()
-            threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
-
-    def _forward(self, client: socket.socket, server: socket.socket) -> None:
-        try:
-            while data := client.recv(65_536):
-                server.sendall(data)
-        except OSError:
-            pass
-        finally:
-            server.close()
-
-    def _answer(self, server: socket.socket, client: socket.socket) -> None:
-        try:
-            # The server answers after its commit, so an answer that is lost here belongs to a write that happened.
-            while data := server.recv(65_536):
-                if data.startswith(b"HTTP/1.1 2") and self._chance.random() < LOST:
-                    self.lost += 1
-                    return
-                client.sendall(data)
-        except OSError:
-            pass
-        finally:
-            client.shutdown(socket.SHUT_RDWR) if client.fileno() >= 0 else None
-            client.close()
+def one_in_five() -> Callable[[], bool]:
+    """Decides by chance, always alike, which answers are lost."""
+    chance = random.Random(0)
+    return lambda: chance.random() < LOST
 
 
 def posts_of(server: ServerProcess, account: str) -> int:
@@ -245,7 +201,7 @@ def posts_of(server: ServerProcess, account: str) -> int:
 
 def test_thousand_posts_with_lost_answers_are_thousand_posts(server: ServerProcess) -> None:
     server.create_account("lossy")
-    proxy = LossyProxy(server.port)
+    proxy = LossyProxy(server.port, one_in_five())
     key = server.create_key("lossy")
 
     def publish(sender: int) -> set[str]:
@@ -266,7 +222,7 @@ def test_typescript_posts_with_lost_answers_are_published_once(
     server: ServerProcess, typescript: Path, tmp_path: Path
 ) -> None:
     server.create_account("lost")
-    proxy = LossyProxy(server.port)
+    proxy = LossyProxy(server.port, one_in_five())
     (tmp_path / "publish.mjs").write_text(
         "const [, , client, url, key] = process.argv\n"
         "const { Pressroom } = await import(client)\n"

@@ -1,6 +1,6 @@
 """The OpenAPI document before the tools that others use: linters have nothing to say, generators take all of it.
 
-Node.js and npm are needed for all but the Python client; where they are missing those tests say so and are skipped.
+Node.js with npm and Go are needed for all but the Python client; where they are missing those tests are skipped.
 """
 
 import base64
@@ -19,6 +19,17 @@ from tests.media.uploads import image
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.xdist_group("clients")
 needs_node = pytest.mark.skipif(npm.missing() is not None, reason=npm.missing() or "")
+
+needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="go missing: install Go 1.26 or newer")
+
+PUBLISHED = {
+    "status": 201,
+    "content": "By a generated client",
+    "same": True,
+    "replayed": "true",
+    "label": "Validation failed",
+}
+"""Results of publishing, publishing again under the same Idempotency-Key, and publishing an empty text."""
 
 SCOPES = ("posts:write", "media:write", "comments:write")
 PICTURE = base64.b64encode(image("PNG")).decode()
@@ -86,6 +97,34 @@ def test_a_generated_typescript_client_publishes(
     said = npm.run(folder, "node", "out/publish.js", server.base_url, server.create_key("alice", *SCOPES), PICTURE)
 
     assert_all_went_well(server, json.loads(said))
+
+
+@needs_node
+def test_client_of_hey_api_publishes(
+    server: ServerProcess, document: Path, tool: Callable[[str], str], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(HERE / "publish_hey", tmp_path / "hey")
+    shutil.copy(document, folder)
+    (folder / "node_modules").symlink_to(npm.installed(HERE) / "node_modules")
+    (folder / "package.json").write_text('{"type": "module"}')
+    npm.run(folder, tool("openapi-ts"), "--file", "openapi-ts.config.json")
+    npm.run(folder, tool("tsc"))
+
+    said = npm.run(folder, "node", "out/publish.js", server.base_url, server.create_key("alice", "posts:write"))
+
+    assert json.loads(said) == PUBLISHED
+
+
+@needs_go
+def test_client_of_oapi_codegen_publishes(server: ServerProcess, document: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(HERE / "publish_go", tmp_path / "go")
+    shutil.copy(document, folder)
+    npm.run(folder, "go", "tool", "oapi-codegen", "-config", "oapi.yaml", document.name)
+    npm.run(folder, "go", "build", "-mod=readonly", "-o", "publish", ".")
+
+    said = npm.run(folder, "./publish", server.base_url, server.create_key("alice", "posts:write"))
+
+    assert json.loads(said) == PUBLISHED
 
 
 def assert_all_went_well(server: ServerProcess, said: dict[str, object]) -> None:

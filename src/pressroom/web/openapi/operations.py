@@ -98,7 +98,7 @@ def _security(access: Access) -> list[Json]:
 def _parameters(route: Route[C]) -> list[Json]:
     parameters = [_shared(name) for name in _PLACEHOLDER.findall(route.path)]
     if route.paged:
-        parameters += [_shared(name) for name in ("limit", "cursor")]
+        parameters += [_shared(name) for name in ("pageLimit", "pageCursor")]
     for each in route.query:
         parameters.append({"name": each.name, "in": "query", "description": each.description, "schema": each.schema})
     if route.idempotent:
@@ -201,7 +201,7 @@ def share_successes(paths: Mapping[str, Json]) -> dict[str, Json]:
 def _name_of(response: Json, taken: Container[str]) -> str:
     media = cast("dict[str, dict[str, Json]]", response["content"])
     schema = str(next(iter(media.values()))["schema"]["$ref"]).removeprefix(PREFIX)
-    names = (f"{schema}Response{number}" for number in chain([""], count(2)))
+    names = (f"{schema}Success{number}" for number in chain([""], count(2)))
     return next(name for name in names if name not in taken)
 
 

@@ -183,13 +183,13 @@ PARAMETERS: Final[dict[str, dict[str, object]]] = {
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
         "example": "0d1f6a5e-3b0c-4c59-9d55-0f6f7f3a2b11",
     },
-    "limit": {
+    "pageLimit": {
         "name": "limit",
         "in": "query",
         "description": "How many items at most.",
         "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     },
-    "cursor": {
+    "pageCursor": {
         "name": "cursor",
         "in": "query",
         "description": "The `nextCursor` of the page before, unchanged; the first page without it.",
