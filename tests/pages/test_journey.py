@@ -177,7 +177,7 @@ class Traveller:
         """So late that the password is asked for again."""
         self.server.clock.advance(31 * MINUTE)
         self.tab.open(self.page.url.partition("?")[0].removesuffix("/redeliver"))
-        self.hand.press(self.link("Rotate the secret"))
+        self.hand.press(self.link("Rotate secret"))
         self.hand.write(self.field("Password of skipper"), PASSWORD)
         self.hand.press(self.button("Confirm"))
         self.hand.press(self.button("Rotate the secret"))
