@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from pressroom_client import importing
+from pressroom_client import File, Pressroom, importing
 from pressroom_client.importing import BadSource, text_of_html
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.receiver import Receiver
 from tests.harness.wire import Request, ask
 from tests.media.uploads import image
+from tests.services.process import wait_until
 
 SOURCE = Path(__file__).parents[2] / "clients" / "python" / "src"
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
@@ -39,6 +40,13 @@ class Author(Owner):
         """All of its posts, oldest first."""
         answer = ask(Request(self._port, "GET", "/api/posts?limit=100", {"Cookie": self.cookie}))
         return list(reversed(answer.json()["posts"]))
+
+    def copy(self) -> bytes:
+        """The copy of the account, once it is made."""
+        path, headers = "/api/auth/export", {"Cookie": self.cookie}
+        assert ask(Request(self._port, "POST", path, headers)).status == 202
+        assert wait_until(lambda: ask(Request(self._port, "GET", path, headers)).json()["state"] == "ready")
+        return ask(Request(self._port, "GET", f"{path}/file", headers)).body
 
 
 @pytest.fixture
@@ -127,6 +135,62 @@ def test_archive_of_mastodon_is_published_once(author: Author, run: Run, tmp_pat
     ]
     assert [entry["altText"] for entry in posts[1]["media"]] == ["A proof"]
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"archive.{form}", f"archive.{form}.imported"]
+
+
+def test_copy_of_an_account_is_published_once(server: ServerProcess, author: Author, run: Run, tmp_path: Path) -> None:
+    source = Author(server, f"source{author.id[-8:]}")
+    key = source.key("writer", ["posts:write", "media:write", "bounces:write"])
+    with Pressroom(server.base_url, key) as press:
+        first = press.create_post("First")
+        picture = press.upload_post(
+            [File(image("PNG"), "A proof", "proof.png")], "With a picture", visibility="FOLLOWERS"
+        )
+        press.create_post("Mine", visibility="CUSTOM")
+        press.bounce(first["id"])
+        press.bounce(first["id"], "A quote")
+        press.wait_until_ready(picture["id"])
+    (tmp_path / "copy.zip").write_bytes(source.copy())
+
+    done, again = run("export", "copy.zip"), run("export", "copy.zip")
+
+    assert "2 left out, 3 published" in done.stderr, done.stderr
+    assert "2 left out, 3 published before" in again.stderr
+    day = first["createdAt"][:10]
+    posts = author.posts()
+    assert [(post["content"], post["visibility"]) for post in posts] == [
+        (f"First\n\n({day})", "PUBLIC"),
+        (f"With a picture\n\n({day})", "FOLLOWERS"),
+        (f"Mine\n\n({day})", "PRIVATE"),
+    ]
+    assert [entry["altText"] for entry in posts[1]["media"]] == ["A proof"]
+
+
+def test_hostile_copies_read_no_file_outside_and_none_twice(tmp_path: Path) -> None:
+    posts = [{"id": "1", "type": "POST", "content": "x"}, {"id": 2}, ["no object"]]
+    media = [
+        {"belongsTo": "1", "file": each, "altText": 7}
+        for each in ("../../../../etc/passwd", "/etc/passwd", "media/a.webp", "media/a.webp", "media/bomb.webp")
+    ]
+    with zipfile.ZipFile(tmp_path / "copy.zip", "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("posts.json", json.dumps(posts))
+        made.writestr("media.json", json.dumps(media))
+        made.writestr("media/a.webp", b"picture")
+        made.writestr("media/bomb.webp", bytes(20 * 1024**2))
+
+    (item,) = importing.read_export(tmp_path / "copy.zip")
+
+    assert [each.content for each in item.files] == [b"picture"]
+    assert (item.visibility, item.date) == ("PRIVATE", None)
+
+
+@pytest.mark.parametrize("members", [{}, {"posts.json": b"[]"}, {"posts.json": b"[{", "media.json": b"[]"}])
+def test_damaged_copies_are_refused(tmp_path: Path, members: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(tmp_path / "copy.zip", "w") as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+
+    with pytest.raises(BadSource):
+        list(importing.read_export(tmp_path / "copy.zip"))
 
 
 def test_stopped_run_goes_on_where_it_stopped(author: Author, run: Run, tmp_path: Path) -> None:

@@ -67,6 +67,14 @@ def import_feed(source: str) -> Iterable[importing.Item]:
         raise importing.BadSource(f"The feed cannot be fetched: {error}") from None
 
 
+@import_group.command("export")
+@click.argument("source", metavar="ARCHIVE", type=click.Path(exists=True, dir_okay=False))
+@_importing
+def import_export(source: str) -> Iterable[importing.Item]:
+    """Publish the posts of the copy that an owner took of an account, with their files; bounces are left out."""
+    return importing.read_export(Path(source))
+
+
 @import_group.command("jsonl")
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @_importing

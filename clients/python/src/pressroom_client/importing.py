@@ -1,4 +1,5 @@
-"""What `pressroom-client import` reads: an archive of Mastodon, a feed, or lines of JSON, each as a stream of items.
+"""What `pressroom-client import` reads: a copy of an account, an archive of Mastodon, a feed, or lines of JSON, each as
+a stream of items.
 
 Sources are strangers' files: every reading is bounded, nothing is unpacked to disk, and names in an archive are looked
 up among its members alone.
@@ -14,7 +15,8 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import islice
@@ -34,6 +36,8 @@ LARGEST_SOURCE = 4 * 1024**3
 LARGEST_FEED = 32 * 1024**2
 LARGEST_FILE = 8 * 1024**2
 MOST_FILES = 4
+LONGEST_ID = 100
+LONGEST_ALT_TEXT = 1_500
 MOST_MEMBERS = 500_000
 PIECE = 65_536
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
@@ -131,12 +135,8 @@ def _is_text(given: dict[str, Any], name: str) -> bool:
 def read_mastodon(path: Path) -> Iterator[Item]:
     """Yields the posts of an archive of Mastodon (.zip or .tar.gz) in its order, with their files."""
     if zipfile.is_zipfile(path):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                names = {_plain(name): name for name in archive.namelist()}
-                yield from _mastodon_items(lambda name: archive.open(names[name]) if name in names else None)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-            raise BadSource(f"{path.name} is damaged, encrypted or of an unknown kind: {error}") from None
+        with _members_of_zip(path) as open_member:
+            yield from _mastodon_items(open_member)
     else:
         try:
             with tarfile.open(path) as archive:
@@ -149,6 +149,69 @@ def read_mastodon(path: Path) -> Iterator[Item]:
 Open = Callable[[str], "IO[bytes] | None"]
 
 
+@contextmanager
+def _members_of_zip(path: Path) -> Generator[Open]:
+    """Opens a zip file; gives the function that opens a member of it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = {_plain(name): name for name in archive.namelist()}
+            yield lambda name: archive.open(names[name]) if name in names else None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise BadSource(f"{path.name} is no .zip, or damaged, encrypted or of an unknown kind: {error}") from None
+
+
+def read_export(path: Path) -> Iterator[Item]:
+    """Yields the posts of the copy that an owner took of an account, in its order, with their files."""
+    with _members_of_zip(path) as open_member:
+        files = _files_of_posts(open_member)
+        for post in _rows(open_member, "posts.json"):
+            if _is_text(post, "id"):
+                yield _export_item(post, files.get(post["id"], []), open_member)
+
+
+def _export_item(post: dict[str, Any], files: list[dict[str, Any]], open_member: Open) -> Item:
+    visibility = post.get("visibility")
+    item = Item(
+        f"export {post['id']}",
+        post["content"] if _is_text(post, "content") else "",
+        post["createdAt"] if _is_text(post, "createdAt") else None,
+        # The list of a CUSTOM post is of accounts there.
+        visibility if visibility in ("PUBLIC", "FOLLOWERS", "CONNECTIONS") else "PRIVATE",
+    )
+    if post.get("type") != "POST":
+        item.skip = "a bounce"
+    for each in files if not item.skip else []:
+        _add_file(item, {"url": each["file"], "name": each.get("altText")}, open_member)
+    return item
+
+
+def _files_of_posts(open_member: Open) -> dict[str, list[dict[str, Any]]]:
+    """Returns the files of each post. Each counts once, so there are no more of them than members of the archive."""
+    files: dict[str, list[dict[str, Any]]] = {}
+    known = set[str]()
+    for row in _rows(open_member, "media.json"):
+        name, post = row.get("file"), row.get("belongsTo")
+        if not isinstance(name, str) or not isinstance(post, str) or name in known or len(post) > LONGEST_ID:
+            continue
+        member = open_member(name)
+        if member is None:
+            continue
+        member.close()
+        known.add(name)
+        if len(files.setdefault(post, [])) < MOST_FILES:
+            alt_text = row["altText"][:LONGEST_ALT_TEXT] if _is_text(row, "altText") else ""
+            files[post].append({"file": name, "altText": alt_text})
+    return files
+
+
+def _rows(open_member: Open, name: str) -> Iterator[dict[str, Any]]:
+    rows = open_member(name)
+    if rows is None:
+        raise BadSource(f"The archive holds no {name}.")
+    with rows:
+        yield from map(_object, _items_of(rows, name, r"\["))
+
+
 def _plain(name: str) -> str:
     return name.removeprefix("./").lstrip("/")
 
@@ -158,7 +221,7 @@ def _mastodon_items(open_member: Open) -> Iterator[Item]:
     if outbox is None:
         raise BadSource("The archive holds no outbox.json.")
     with outbox:
-        for number, activity in enumerate(_items_of(outbox), 1):
+        for number, activity in enumerate(_items_of(outbox, "outbox.json", r'"orderedItems"\s*:\s*\['), 1):
             post = _object(_object(activity).get("object"))
             if post and _is_text(activity, "id"):
                 yield _mastodon_item(activity["id"], post, open_member)
@@ -210,17 +273,17 @@ def _add_file(item: Item, attachment: dict[str, Any], open_member: Open) -> None
         item.files.append(File(content, alt_text, Path(attachment["url"]).name))
 
 
-def _items_of(stream: IO[bytes]) -> Iterator[Any]:
-    """Yields the items of the list `orderedItems`, one in memory at a time."""
+def _items_of(stream: IO[bytes], name: str, start_of_list: str) -> Iterator[Any]:
+    """Yields the items of a list in a file of JSON, one in memory at a time."""
     decoder, scan = codecs.getincrementaldecoder("utf-8")("replace"), json.JSONDecoder().raw_decode
     buffer, total, begun = "", 0, False
     while True:
         piece = stream.read(PIECE)
         total += len(piece)
         if total > LARGEST_SOURCE:
-            raise BadSource(f"outbox.json unfolds to more than {LARGEST_SOURCE:,} bytes.")
+            raise BadSource(f"{name} unfolds to more than {LARGEST_SOURCE:,} bytes.")
         buffer += decoder.decode(piece, final=not piece)
-        if not begun and (start := re.search(r'"orderedItems"\s*:\s*\[', buffer)):
+        if not begun and (start := re.search(start_of_list, buffer)):
             begun, buffer = True, buffer[start.end() :]
         while begun and (buffer := buffer.lstrip(" \t\r\n,")):
             if buffer[0] == "]":
@@ -228,15 +291,15 @@ def _items_of(stream: IO[bytes]) -> Iterator[Any]:
             try:
                 value, end = scan(buffer)
             except RecursionError:
-                raise BadSource("outbox.json nests too deeply.") from None
+                raise BadSource(f"{name} nests too deeply.") from None
             except ValueError:
                 break  # Its end has not been read yet.
             yield value
             buffer = buffer[end:]
         if not piece:
-            raise BadSource("outbox.json ends before its list of posts does, or is no JSON.")
+            raise BadSource(f"{name} ends before its list does, or is no JSON.")
         if len(buffer) > LONGEST_ITEM:
-            raise BadSource(f"outbox.json holds an item of more than {LONGEST_ITEM:,} characters, or is no JSON.")
+            raise BadSource(f"{name} holds an item of more than {LONGEST_ITEM:,} characters, or is no JSON.")
 
 
 class _Builder(ElementTree.TreeBuilder):
