@@ -110,12 +110,14 @@ async def examine(settings: Settings) -> list[Finding]:
     """Checks settings, machine, running server, database and store. A failed check does not stop the others."""
     findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
     findings += await _port(settings)
+    # A database that a restore or a transfer left unfinished is not opened: that alone could change its files.
     try:
         check_files(settings)
     except SettingError as error:
         return [*findings, Finding("database", good=False, message=error.message)]
     findings.append(await _attempt("blobs", lambda: _blobs(settings)))
     findings.append(await _attempt("mail", lambda: _mail(settings)))
+    # SQLite makes a file that is missing, and a check makes nothing.
     try:
         check_exists(settings)
     except SettingError as error:
@@ -130,6 +132,7 @@ async def examine(settings: Settings) -> list[Finding]:
         return [*findings, Finding("database", good=False, message=error.message)]
     try:
         findings.append(await _attempt("database", lambda: _database(db)))
+        # The other checks read tables, which a database without migrations lacks.
         if findings[-1].good:
             findings.append(await _attempt("clock", lambda: _clock(db)))
             findings.append(await _attempt("jobs", lambda: _jobs(db)))
@@ -170,6 +173,7 @@ def _disk(settings: Settings) -> Finding:
         for place in places:
             with tempfile.TemporaryFile(dir=place) as file:
                 file.write(b"pressroom")
+        # One line for each disk, named by the data folder where others lie on the same.
         disks = {place.stat().st_dev: place for place in reversed(places)}
         free = {place: shutil.disk_usage(place).free for place in reversed(disks.values())}
     except OSError as error:
@@ -309,6 +313,7 @@ async def _database(db: Database) -> Finding:
     newer = "" if version == (own := newest_schema()) else f" (this version's is {own}, and it may serve)"
     await check_target(db)
     await check_schema(db)
+    # A standby and a full disk can be read, and refuse only a write.
     try:
         await db.transact(touch)
     except Unavailable:

@@ -243,6 +243,7 @@ class _Listener:
         """Returns the response to one request."""
         if request.method != "POST":
             return web.Response(status=405, headers={"Allow": "POST"}, text="Deliveries are sent by POST.\n")
+        # Each open request keeps its body in memory, for as long as --slow says.
         if self._open >= CONCURRENT:
             return self._refuse(503, f"more than {CONCURRENT} deliveries at once")
         self._open += 1
@@ -287,6 +288,7 @@ class _Listener:
         """Returns how often an id came, including this time."""
         key = hashlib.sha256(id_.encode(errors="surrogatepass")).digest()
         times = self._seen[key] = self._seen.pop(key, 0) + 1
+        # A session of days forgets the oldest ids instead of growing.
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
         return times
@@ -306,6 +308,7 @@ class _Listener:
     def _refuse(self, status: int, reason: str) -> web.Response:
         self._print(Text(f"{datetime.now().astimezone():%H:%M:%S} Answer: {status} ({reason})", style="red"))
         answer = web.Response(status=status)
+        # The body was not read to its end, so that no other request can follow it on this connection.
         answer.force_close()
         return answer
 

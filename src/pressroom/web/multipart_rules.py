@@ -212,6 +212,7 @@ def encoding_error(part: FormPart) -> str | None:
 def text_of(raw: bytes, part: FormPart) -> str | FieldError:
     """Returns the text of a field, or why it is refused."""
     charset = (part.charset or "utf-8").lower().replace("_", "-")
+    # ASCII reads the same in every charset that a browser sends, so that its label does not matter.
     if charset not in {"utf-8", "utf8", "us-ascii", "ascii"} and not raw.isascii():
         message = f"The field is in {printable(charset)}; send it in UTF-8."
         return FieldError(part.name, Code.INVALID_FORMAT, message)

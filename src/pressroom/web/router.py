@@ -41,8 +41,10 @@ class Router(Generic[C]):
 
     def find(self, path: str, raw_path: bytes) -> tuple[Methods[C], dict[str, str]] | None:
         """Returns the routes of a path, by method, and its parameters; None when there are none."""
+        # PostgreSQL takes no NUL in a text, and would fail where a parameter is looked up.
         if "\0" in path:
             return None
+        # In the decoded path, a slash within a segment looks like one between two.
         encoded_slash = b"%2f" in raw_path.lower()
         if not encoded_slash and (methods := self._plain.get(path)) is not None:
             return methods, {}

@@ -89,6 +89,7 @@ def die_with_parent(parent: int) -> None:
     """Has the kernel kill this process when its parent (a process id) ends; exits if it has ended already."""
     if sys.platform == "linux":
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # A parent that ended before the kernel was asked is never reported.
     if os.getppid() != parent:
         os._exit(1)
 
@@ -118,6 +119,7 @@ def _limit(name: str, most: int) -> None:
     number: int | None = getattr(resource, name, None)
     if number is not None:
         _, hard = resource.getrlimit(number)
+        # No process without privileges may raise its hard limit: to ask for more would fail.
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(number, (most, most))
 
@@ -138,6 +140,8 @@ def _close_file_system(source: Path, folder: Path) -> None:
         return
     handled = (1 << _FILE_RIGHTS[min(version, max(_FILE_RIGHTS))]) - 1
     fields = [handled]
+    # No rule allows what is named here, so that all of it is denied: to bind and to connect over TCP,
+    # and abstract sockets of other processes and signals to them.
     if version >= _NET_SINCE:
         fields.append(0b11)
     if version >= _SCOPES_SINCE:
@@ -147,6 +151,7 @@ def _close_file_system(source: Path, folder: Path) -> None:
     if ruleset < 0:
         raise OSError(ctypes.get_errno(), "Landlock made no ruleset.")
     _allow(ruleset, source, _READ_FILE)
+    # The kernel refuses a rule with a right that its version of Landlock does not know.
     _allow(ruleset, folder, (_READ_FILE | _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _TRUNCATE) & handled)
     if _libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) != 0:
         raise OSError(ctypes.get_errno(), "Landlock refused to restrict the child.")

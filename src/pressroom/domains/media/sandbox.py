@@ -121,6 +121,7 @@ class Sandbox:
             case LongVideo():
                 raise TakesLong
             case Crash(what):
+                # The machine was short of memory, disk or descriptors, for which the file is not to blame.
                 if what.startswith("OSError"):
                     raise Starved(f"The child lacked something: {_printable(what)}")
                 raise ChildDied(f"The child failed: {_printable(what)}")
@@ -148,6 +149,7 @@ class Sandbox:
             if self._server is not None and self._server.process.poll() is not None:
                 self._server.stop()
                 self._server = None
+            # Another thread may have started it while this one waited for the lock.
             if self._server is None:
                 self._server = _ForkServer()
             return self._server
@@ -158,6 +160,7 @@ class Sandbox:
         try:
             async with asyncio.timeout(job.limits.wall_seconds):
                 said = await _converse(line, msgspec.json.encode(job))
+                # A decoder that a file has taken over could answer without end.
                 if len(said) > ANSWER_BYTES:
                     raise ChildDied(f"The child answered more than {ANSWER_BYTES} bytes.")
                 ended = _ended(await _read(watch))
@@ -165,6 +168,7 @@ class Sandbox:
             said = None
         finally:
             line.close()
+            # Also when the caller was cancelled: no child outlives its task.
             if ended is None:
                 ended = await self._kill(server, watch)
             watch.close()
@@ -250,6 +254,7 @@ def check_answer(answer: Processed, kind: FileKind, folder: Path, limits: Decodi
     """Returns a child's answer, checked, with the actual sizes of the files. Raises ChildDied if it is invalid."""
     expected = _VIDEO_FILES if kind.is_video else _IMAGE_FILES
     names = [file.name for file in answer.files]
+    # A picture that fits into the medium size has none.
     if names not in (list(expected), [name for name in expected if name != MEDIUM]):
         raise ChildDied("The child listed other files than were expected.")
     for width, height in [(file.width, file.height) for file in answer.files] + [(answer.width, answer.height)]:

@@ -94,6 +94,7 @@ def process(source: Path, kind: FileKind, folder: Path, limits: DecodingLimits) 
     except av_error.MemoryError as error:
         raise MemoryError from error
     except FFmpegError as error:
+        # The disk is full, or the child has written as much as it may: no fault of the video.
         if error.errno in {errno.EFBIG, errno.ENOSPC, errno.EDQUOT}:
             raise OSError(error.errno, error.strerror) from error
         raise Undecodable(f"The video is damaged or incomplete ({error.strerror}).") from error
@@ -125,6 +126,7 @@ def _look(source: Path, kind: FileKind, limits: DecodingLimits) -> _FirstLook:
                 pictures = Pictures(orientation, size, "rgb24")
             for picture in pictures.push(frame):
                 image = _image(picture)
+                # A video whose first frames are all black shows the first of them.
                 poster = poster if poster is not None else image
                 if image.avg() >= _BLACK:
                     return _FirstLook(_facts(opened, orientation), orientation, *size, image, opened.seconds)
@@ -141,6 +143,7 @@ def _image(picture: av.VideoFrame) -> pyvips.Image:
     plane = picture.planes[0]
     row = picture.width * 3
     data = bytes(plane)
+    # FFmpeg pads rows for its vector instructions, and libvips takes none that are padded.
     if plane.line_size != row:
         data = b"".join(data[top : top + row] for top in range(0, plane.line_size * picture.height, plane.line_size))
     image = pyvips.Image.new_from_memory(data, picture.width, picture.height, 3, "uchar")
@@ -199,9 +202,11 @@ def _copy(opened: OpenedVideo, output: OutputContainer, limits: DecodingLimits) 
                 raise _NotCopyable
             if isinstance(frame, av.VideoFrame):
                 opened.count(frame)
+        # Behind the last packet of a track comes an empty one, which only has the decoder give out its last frames.
         if packet.size == 0:
             continue
         index = packet.stream_index
+        # An MP4 file needs a time for each packet, and times that rise.
         if packet.dts is None or packet.pts is None or packet.dts <= last[index]:
             raise _NotCopyable
         if packet.is_discard and index == opened.video.index:

@@ -65,8 +65,10 @@ def decode(html: bytes, content_type: str) -> str:
     if (wide := _wide(html)) is not None:
         return _leniently(html, wide)
     named = _encoding(_charset(content_type))
+    # Some servers label every page UTF-16; markup in it would have a NUL beside each letter.
     if named in _WIDE and b"\0" not in html:
         named = None
+    # ASCII reads the same in all other encodings, but for ISO-2022-JP, which changes its characters by escapes.
     if named not in _WIDE and html.isascii() and _ESCAPE not in html:
         return html.decode("ascii").replace("\0", "")
     return _by_labels(html, named)

@@ -100,6 +100,7 @@ class _Scanner:
                 self._skip_declaration(comment=opening[1] is not None)
                 continue
             rest = _REST_OF_TAG.match(html, opening.end())
+            # The page was cut off within a tag, and nothing behind it is known to be one.
             if rest is None:
                 return
             self._position = rest.end()
@@ -117,6 +118,7 @@ class _Scanner:
             cdata = (self._xml or self._drawings) and html.startswith(_CDATA, at)
             end = html.find("]]>" if cdata else ">", at)
             self._position = end + 1 if end >= 0 else len(html)
+        # By the HTML standard `<!-->` and `<!--->` are whole comments.
         elif html.startswith((">", "->"), at):
             self._position = html.index(">", at) + 1
         else:
@@ -125,7 +127,7 @@ class _Scanner:
 
     def _close(self, name: str) -> None:
         if name in _FOREIGN:
-            self._drawings = max(0, self._drawings - 1)
+            self._drawings = max(0, self._drawings - 1)  # A stray end tag closes nothing.
         elif name == "template":
             self._templates = max(0, self._templates - 1)
 
@@ -134,6 +136,7 @@ class _Scanner:
         closed = self._html[end - 1] == "/"
         if name in _FOREIGN:
             self._drawings += not closed
+        # In HTML a slash at the end closes drawings alone: `<template/>` stays open.
         elif name == "template":
             self._templates += not (closed and self._xml)
         text = ""
@@ -162,6 +165,7 @@ class _Scanner:
         end = _RAW_END["title"].search(self._html, start) if self._titles_close else None
         if end is not None:
             return end.start()
+        # No later title closes either; to search for each to the end of the page would take quadratic time.
         self._titles_close = False
         at = self._html.find("<", start)
         return at if at >= 0 else len(self._html)

@@ -200,6 +200,7 @@ async def open_saved(tx: Tx, reader: str, before: str) -> PostPage:
 async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
     """Returns a page of the PUBLIC posts with a hashtag (its identity). Raises NotFound when there are none at all."""
     posts = await lookup.list_of_tag(tx, tag, reader, before, POSTS + 1)
+    # The page behind the last post is empty; only a hashtag without any post does not exist.
     if not posts and not await lookup.list_of_tag(tx, tag, reader, BEYOND, 1):
         raise NotFound("No public post has this hashtag.")
     return await _page_of(tx, posts, reader)
@@ -215,6 +216,7 @@ async def _open_account(tx: Tx, username: str, reader: str) -> OpenedAccount | N
     relation = Relation(False)
     if reader and account.id != reader:
         relation = await get_relation(tx, account_id=reader, other_id=account.id)
+    # A blocked reader learns nothing: the answer is that for a name that nobody has.
     if relation.blocked_by:
         raise NotFound(f"There is no account {username}.")
     hidden = account.is_private and account.id != reader and not relation.following

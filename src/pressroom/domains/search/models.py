@@ -111,6 +111,7 @@ def _take_operator(parts: _Parts, text: str, *, without: bool) -> bool:
         else:
             parts.until = day + DAY - 1 if parts.until is None else min(parts.until, day + DAY - 1)
     else:
+        # An unknown operator, or one with a wrong value, is searched as words: somebody may look for "12:30".
         return False
     return True
 

@@ -73,6 +73,7 @@ async def sign_up(request: Request[Caller], body: SignUp) -> Response:
     try:
         _, token = await make_account(request, body)
     except (Conflict, Unprocessable):
+        # A second press of the button finds the name taken, by the account that the first one made.
         again = await sign_in_again(request, body)
         if again is None:
             raise
@@ -110,10 +111,12 @@ async def reset_password(request: Request[Caller], body: NewPassword) -> Respons
     try:
         await reset(request, ResetPassword(token, body.password))
     except Unprocessable:
+        # The link was used up, perhaps by this very form: then the account has the password that it holds.
         account = await request.db.read(links.find_reset_again, token, request.form_key)
         if account is None or not await _has_password(request, account.id, body.password):
             raise
     response = redirect("/login", done="password-set")
+    # A reset ends all sessions, so that a cookie of this browser would only be refused.
     set_session_cookie(request, response, "")
     return response
 
@@ -130,6 +133,7 @@ async def verify(request: Request[Caller], body: NoFields) -> Response:
     try:
         await request.db.transact(links.verify_email, token, request.form_key, source_of(request))
     except Unprocessable:
+        # The form was sent twice, and the first one confirmed the address.
         if await request.db.read(find_form, token, request.form_key, Purpose.FORM) is None:
             raise
     return redirect("/", done="email-confirmed")
@@ -147,6 +151,7 @@ async def sign_in_by_link(request: Request[Caller], body: NoFields) -> Response:
     try:
         _, token = await request.db.transact(links.sign_in_by_link, link, source_of(request), key)
     except Unprocessable:
+        # The link works once, but the response with the cookie can get lost: the same form gets another session.
         token = await request.db.transact(links.sign_in_again, link, key, source_of(request))
     return await signed_in(request, token, "signed-in")
 
@@ -159,6 +164,7 @@ async def sign_in_again(request: Request[Caller], body: SignUpFields) -> str | N
         attempt = await check_password(request, body.username, body.password)
         return None if attempt.lacks_code else (await begin_session(request, attempt))[1]
     except (WrongCredentials, TooManyAttempts, AccountSuspended):
+        # Somebody else has just taken the name, and the caller learns no more than that.
         return None
 
 
