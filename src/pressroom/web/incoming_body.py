@@ -103,7 +103,7 @@ class BodyReader:
                 raw = await body.read(JSON_LIMIT)
         except TimeoutError:
             raise RequestTimeout(f"The body did not arrive within {self._json_seconds:g} s.") from None
-        # A chunked body has no length beforehand: only now it is known that there is one, whose type counts.
+        # A chunked body has no length beforehand: it turned out not to be empty, so that its type counts.
         if raw and may_be_empty:
             _check_json(headers)
         return raw
