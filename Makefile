@@ -110,12 +110,12 @@ dist: .venv/.serve ## Build wheel and source archive, in dist/
 	@rm -rf dist
 	@$(BIN)/hatchling build -d dist
 
-.venv/.release: .venv/.serve requirements/release.txt
+.venv/.release: .venv/bin/python requirements/release.txt
 	@$(BIN)/python -m venv .venv/release
 	@.venv/release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
 	@touch $@
 
-release: .venv/.release ## Make the files of a release from TAG, in dist/, signed by KEY if given; publishes nothing
+release: .venv/.serve .venv/.release ## Make the files of a release from TAG, in dist/, signed by KEY if given; publishes nothing
 	@$(BIN)/python scripts/release.py --tag "$(TAG)" --to $(or $(FOLDER),dist) $(if $(KEY),--key "$(KEY)")
 
 docs: .venv/.develop ## Renew the pages of docs/ and the types of clients/ that are made from the code

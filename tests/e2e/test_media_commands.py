@@ -4,7 +4,9 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Callable
+import subprocess
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -74,6 +76,9 @@ def post_with_picture(server: ServerProcess, owner: Owner) -> str:
     assert answer.status_code == 201, answer.text
     ready = "SELECT id FROM media WHERE status = 'READY'"
     assert wait_until(lambda: len(rows(server, ready)) > len(before))
+    # The upload leaves the store a moment after its file is READY.
+    folder = Path(blobs_of(server).removeprefix("file://"))
+    assert wait_until(lambda: not list(folder.rglob("uploads=*")))
     return httpx.URL(answer.json()["media"][0]["url"]).raw_path.decode()
 
 
@@ -177,18 +182,28 @@ def test_file_with_a_row_is_never_pruned(process_server: MakeServer, tmp_path: P
     assert {key: left.get(key) for key in newer} == {**newer, "media/x": None}
 
 
-def kill_once_there_are(wanted: int, server: ServerProcess, there: str) -> dict[str, bytes]:
-    """Kills a move with -9 once `wanted` files are in the new store; returns these files."""
-    log = server.folder / "move.log"
-    environment = {**os.environ, **server.environment}
+def forget(url: str, keys: Sequence[str]) -> None:
+    """Removes files from a store."""
+
+    async def delete() -> None:
+        store = open_blobs(Settings({"PRESSROOM_BLOBS_URL": url}))
+        try:
+            await store.delete(*keys)
+        finally:
+            await store.close()
+
+    asyncio.run(delete())
+
+
+def kill_within(seconds: float, server: ServerProcess, there: str) -> None:
+    """Starts a move and kills it with -9 after `seconds`, if it has not ended by then."""
+    log, environment = server.folder / "move.log", {**os.environ, **server.environment}
     moving = fork(["media", "move", "--to", there], folder=server.folder, environment=environment, log=log)
     try:
-        assert wait_until(lambda: len(contents(there)) >= wanted or moving.poll() is not None)
-    finally:
+        assert moving.wait(seconds) == 0, log.read_text()
+    except subprocess.TimeoutExpired:
         moving.send_signal(signal.SIGKILL)
         moving.wait(20)
-    assert moving.returncode == -signal.SIGKILL, log.read_text()
-    return contents(there)
 
 
 @pytest.mark.parametrize("way", ["disk to s3", "s3 to disk"])
@@ -205,10 +220,19 @@ def test_move_killed_at_any_moment_is_ended_by_another_run(
     fill(here, files)
     arguments = ["media", "move", "--to", there]
 
-    for kill in range(KILLS):
-        copied = kill_once_there_are(FILES * (kill + 1) // (KILLS + 2) + dice.randrange(5), server, there)
+    began = time.monotonic()
+    server.command(*arguments)
+    longest = time.monotonic() - began
+    assert contents(there) == files
+
+    for _ in range(KILLS):
+        # So that each run has work left at the moment of its end, however quick it is.
+        present = sorted(contents(there))
+        forget(there, dice.sample(present, len(present) // 2))
+        kill_within(dice.uniform(longest / 4, longest), server, there)
+        copied = contents(there)
         assert copied == {key: files[key] for key in copied}, "no file is there in part"
-        assert len(copied) < FILES
+        assert contents(here) == files
 
     done = server.command(*arguments).stdout
 

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from pressroom import __version__
+
 ROOT = Path(__file__).parents[2]
+VERSION = __version__.partition(".dev")[0]
 RELEASE = ROOT / "scripts" / "release.py"
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;]+)", re.MULTILINE)
 NAMESPACE, SIGNER = "pressroom-release", "releases@example.org"
@@ -30,16 +33,21 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone whose last commit is the release 0.1.0, tagged."""
-    subprocess.run(["make", "--silent", ".venv/.release"], cwd=ROOT, check=True, capture_output=True, timeout=300)
+    """A clone whose last commit is a release, tagged; that before it is not ready for one."""
+    tools = ["make", "--silent", ".venv/.release"]
+    installed = subprocess.run(tools, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    if installed.returncode != 0:
+        pytest.skip(f"The tools of a release cannot be installed: {installed.stderr.strip()[-300:]}")
     folder = tmp_path_factory.mktemp("clone") / "pressroom"
     subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True, capture_output=True)
-    changelog = folder / "CHANGELOG.md"
-    changelog.write_text(
-        changelog.read_text("utf-8").replace("## 0.1.0 (unreleased)", "## 0.1.0 (2026-12-01)"), "utf-8"
-    )
-    git(folder, "commit", "--quiet", "--all", "--message", "Release 0.1.0")
-    git(folder, "tag", "v0.1.0")
+    for name in ("src/pressroom/__init__.py", "clients/python/src/pressroom_client/_version.py"):
+        file = folder / name
+        file.write_text(re.sub("^__version__ = .*$", f'__version__ = "{VERSION}"', file.read_text("utf-8"), flags=re.M))
+    for heading in (f"## {VERSION} (unreleased)", f"## {VERSION} (2026-12-01)"):
+        changelog = folder / "CHANGELOG.md"
+        changelog.write_text(re.sub("^## .*$", heading, changelog.read_text("utf-8"), count=1, flags=re.M), "utf-8")
+        git(folder, "commit", "--quiet", "--allow-empty", "--all", "--message", heading)
+    git(folder, "tag", f"v{VERSION}")
     return folder
 
 
@@ -53,7 +61,7 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def release(clone: Path, to: Path, *more: str | Path, tag: str = "v0.1.0") -> subprocess.CompletedProcess[str]:
+def release(clone: Path, to: Path, *more: str | Path, tag: str = f"v{VERSION}") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, RELEASE, "--repository", clone, "--tag", tag, "--to", to, *more]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
@@ -90,8 +98,8 @@ def test_second_release_has_the_same_bytes(clone: Path, key: Path, made: Path, t
     )
     assert first == second
     assert set(first) == {
-        *("pressroom-0.1.0-py3-none-any.whl", "pressroom-0.1.0.tar.gz"),
-        *("pressroom_client-0.1.0-py3-none-any.whl", "pressroom_client-0.1.0.tar.gz"),
+        *(f"pressroom-{VERSION}-py3-none-any.whl", f"pressroom-{VERSION}.tar.gz"),
+        *(f"pressroom_client-{VERSION}-py3-none-any.whl", f"pressroom_client-{VERSION}.tar.gz"),
         *("sbom.cdx.json", "RELEASE-NOTES.md", "SHA256SUMS", "SHA256SUMS.sig"),
     }
 
@@ -115,26 +123,26 @@ def test_list_of_libraries_is_that_of_the_locked_requirements(made: Path) -> Non
 
     assert document["bomFormat"] == "CycloneDX"
     assert document["metadata"]["component"]["name"] == "pressroom"
-    assert document["metadata"]["component"]["version"] == "0.1.0"
+    assert document["metadata"]["component"]["version"] == VERSION
     assert listed == {(name.lower(), version) for name, version in locked}
     assert all(each.get("externalReferences") for each in document["components"]), "with the hashes of its archives"
 
 
 def test_notes_are_the_section_of_the_changelog(made: Path, clone: Path) -> None:
     notes = (made / "RELEASE-NOTES.md").read_text("utf-8")
-    assert notes.startswith("# Pressroom 0.1.0\n")
+    assert notes.startswith(f"# Pressroom {VERSION}\n")
     assert notes.splitlines()[-1] in (clone / "CHANGELOG.md").read_text("utf-8")
     assert "\n## " not in notes
 
 
 def test_release_that_would_be_wrong_is_refused(clone: Path, made: Path, tmp_path: Path) -> None:
-    git(clone, "tag", "--force", "v0.2.0", "v0.1.0")
-    git(clone, "tag", "--force", "v0.1.0-early", "v0.1.0~1")
-    git(clone, "tag", "--force", "early", "v0.1.0~1")
+    git(clone, "tag", "--force", "v99.0.0", f"v{VERSION}")
+    git(clone, "tag", "--force", f"v{VERSION}-early", f"v{VERSION}~1")
+    git(clone, "tag", "--force", "early", f"v{VERSION}~1")
     for more, says in (
-        ({"tag": "v9.9.9"}, "there is no such tag"),
-        ({"tag": "v0.2.0"}, "The tag is v0.2.0, but src/pressroom/__init__.py has 0.1.0."),
-        ({"tag": "v0.1.0-early"}, "The tag is v0.1.0-early, but"),
+        ({"tag": "v98.0.0"}, "there is no such tag"),
+        ({"tag": "v99.0.0"}, f"The tag is v99.0.0, but src/pressroom/__init__.py has {VERSION}."),
+        ({"tag": f"v{VERSION}-early"}, f"The tag is v{VERSION}-early, but"),
     ):
         done = release(clone, tmp_path / "refused", **more)
         assert (done.returncode, done.stdout) == (1, "")
@@ -145,7 +153,7 @@ def test_release_that_would_be_wrong_is_refused(clone: Path, made: Path, tmp_pat
     unreleased = clone.parent / "unreleased"
     subprocess.run(["git", "clone", "--quiet", clone, unreleased], check=True, capture_output=True)
     git(unreleased, "checkout", "--quiet", "early")
-    git(unreleased, "tag", "--force", "v0.1.0", "early")
+    git(unreleased, "tag", "--force", f"v{VERSION}", "early")
     done = release(unreleased, tmp_path / "refused")
-    assert "the heading of 0.1.0 wants its date" in done.stderr
+    assert f"the heading of {VERSION} wants its date" in done.stderr
     assert not (tmp_path / "refused").exists()

@@ -170,7 +170,8 @@ def test_maintenance_mode_closes_every_process_to_all_but_admins(servers: list[S
         assert refusal(server, "/no-such-page").status_code == 404
         assert refusal(server, "/healthz").json()["maintenance"] == message
         ready = refusal(server, "/readyz")
-        assert (ready.status_code, ready.json()["warning"]) == (200, "Maintenance mode is on.")
+        assert ready.status_code == 200
+        assert "Maintenance mode is on." in ready.json()["warning"]
         assert refusal(server, "/login").status_code == 200
         credentials = {"login": "warden", "password": "correct horse"}
         signed_in = httpx.post(f"{server.base_url}/api/auth/login", json=credentials, timeout=20)
