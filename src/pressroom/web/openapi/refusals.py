@@ -107,7 +107,7 @@ class Refusals:
         own = [shown for shown in map(self._declared, route.fails) if shown.label not in labels]
         return {
             **{str(shown.label[0]): self._own(shown) for shown in own},
-            "4XX": self._reference("RefusedRequest", self._response(usual, headers.of_refusals(), prose.REFUSAL)),
+            "4XX": self._reference("Refused", self._response(usual, headers.of_refusals(), prose.REFUSAL)),
         }
 
     def reasons(self, route: Route[C]) -> list[str]:
