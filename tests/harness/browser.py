@@ -143,7 +143,8 @@ class Tab:
         finally:
             waiting, held = held, None
             for route in waiting:
-                route.continue_()
+                # A request that the page has called off could still be sent: its end is known here before the network.
+                route.abort() if route.request.failure else route.continue_()
             self.context.unroute(pattern)
 
     def _note(self, message: ConsoleMessage) -> None:

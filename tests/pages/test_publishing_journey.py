@@ -204,7 +204,8 @@ def test_an_upload_is_cancelled_lost_and_sent_again(server: LocalServer, chromiu
         with tab.holding(f"{server.base_url}/"):
             page.get_by_role("button", name="Publish", exact=True).click()
             expect(page.get_by_role("progressbar", name="Upload")).to_be_visible()
-            page.get_by_role("button", name="Cancel").click()
+            with page.expect_event("requestfailed"):
+                page.get_by_role("button", name="Cancel").click()
             expect(page.locator("[data-upload-words]")).to_have_text("Cancelled. Nothing was published.")
         assert posts(alice) == []
 

@@ -25,7 +25,7 @@ from tests.domains.conftest import Run
 
 START = 1_800_000_000_000
 EVERYTHING = 1_000
-EXAMPLES = {"sqlite": 250, "postgres": 100}
+EXAMPLES = {"sqlite": 250, "postgres": 150}
 HUBS = 2
 SET_PRIVATE = Command("UPDATE accounts SET is_private = :is_private WHERE id = :account_id")
 SHOWN = Query(str, "SELECT post_id FROM post_tags WHERE tag = :tag AND NOT hidden")
