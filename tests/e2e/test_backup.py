@@ -272,8 +272,8 @@ def test_restored_copy_served_as_api_alone_delivers_nothing(process_server: Make
 
         copy.start("--only", "api")
         page = httpx.get(f"{copy.base_url}/@rehearsal", timeout=20)
-        log = copy.log.read_text()
         copy.stop()
+        log = copy.log.read_text()
         during = receiver.count()
         copy.command("maintenance", "off")
         copy.start()
