@@ -10,28 +10,22 @@ import pytest
 PROCESSES = ("tests/clients/", "tests/deploy/", "tests/e2e/", "tests/fuzz/", "tests/races/", "tests/services/")
 """Tests that start, kill and install whole processes, or race for long."""
 
-BROWSERS = (
-    "tests/pages/test_admin_journey.py",
-    "tests/pages/test_data_journey.py",
-    "tests/pages/test_every_page.py",
-    "tests/pages/test_inspection.py",
-    "tests/pages/test_journey.py",
-    "tests/pages/test_links.py",
-    "tests/pages/test_media_browser.py",
-    "tests/pages/test_reader_journey.py",
-    "tests/pages/test_typed_text.py",
-)
-"""Tests in a browser. Of the journeys, `test_publishing_journey.py` belongs to the quick suite."""
+JOURNEY = "tests/pages/test_publishing_journey.py"
+"""The tests of the quick suite in a browser; all others need the rest."""
 
 LARGE = (
     "tests/api/test_deletion_killed.py",
     "tests/blobs/test_blobs.py::test_the_loop_goes_on",
+    "tests/blobs/test_disk.py::test_a_kill_at_any_moment_leaves_one_whole_value",
+    "tests/blobs/test_s3.py::test_a_server_that_is_gone_and_comes_back",
     "tests/db/test_connector.py",
     "tests/domains/keys/test_scale.py",
+    "tests/domains/media/test_sandbox.py::test_the_parent_stays_as_small_as_it_was",
     "tests/domains/media/test_videos.py",
     "tests/domains/notifications/",
     "tests/domains/personal_data/test_archive.py",
     "tests/domains/reading/test_scale.py",
+    "tests/domains/sign_in/test_passwords.py::test_threads_that_hash_give_way_to_the_event_loop",
     "tests/domains/webhooks/test_filter_scale.py",
     "tests/domains/webhooks/test_redelivery_scale.py",
     "tests/domains/webhooks/test_retention_scale.py",
@@ -44,14 +38,19 @@ LARGE = (
     "tests/media/test_picture_sizes.py::test_animations_move_in_every_size",
     "tests/media/test_processing.py",
     "tests/media/test_store_faults.py",
+    "tests/media/test_uploads_in_transit.py::test_twenty_uploads_at_once_stay_within_bounds",
     "tests/pages/test_hostile_texts.py",
+    "tests/pages/test_large_uploads.py",
+    "tests/pages/test_links.py",
     "tests/pages/test_page_costs.py",
+    "tests/repository/test_release.py",
     "tests/test_entities.py::test_twice_the_text",
     "tests/operations/test_retention.py",
     "tests/web/test_json_bodies.py::test_both_ways",
     "tests/web/test_stalled_readers.py",
+    "tests/webhooks/test_bad_receivers.py::test_every_bad_receiver_at_once",
 )
-"""Tests of many rows, long texts, large files and time-outs, which take seconds each."""
+"""Tests of many rows, long texts, large files, installations and time-outs, which take seconds each."""
 
 BOTH_ENGINES = (
     "tests/db/",
@@ -64,7 +63,7 @@ BOTH_ENGINES = (
 
 ENGINES = ("sqlite", "postgres")
 
-_LEFT_OUT = tuple(prefix for prefix in PROCESSES + BROWSERS + LARGE if "::" not in prefix)
+_LEFT_OUT = tuple(prefix for prefix in PROCESSES + LARGE if "::" not in prefix)
 
 
 def is_left_out(path: Path) -> bool:
@@ -74,7 +73,7 @@ def is_left_out(path: Path) -> bool:
 
 def choose_quick(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     """Returns the tests of the quick suite: each function on the engine of its module, or on the only one it has."""
-    quick = [item for item in items if not item.nodeid.startswith(PROCESSES + BROWSERS + LARGE)]
+    quick = [item for item in items if not item.nodeid.startswith(PROCESSES + LARGE) and not _is_in_browser(item)]
     engines = {item: _engine(item) for item in quick}
     engines_of: defaultdict[str, set[str | None]] = defaultdict(set)
     for item, engine in engines.items():
@@ -86,6 +85,11 @@ def choose_quick(items: Iterable[pytest.Item]) -> set[pytest.Item]:
         or engine == (chosen := _engine_of_module(item.nodeid))
         or chosen not in engines_of[_function(item)]
     }
+
+
+def _is_in_browser(item: pytest.Item) -> bool:
+    fixtures = item.fixturenames if isinstance(item, pytest.Function) else []
+    return "chromium" in fixtures and not item.nodeid.startswith(JOURNEY)
 
 
 def _function(item: pytest.Item) -> str:
