@@ -94,7 +94,7 @@ def pytest_collection(session: pytest.Session) -> None:
     share = slice(int(given["workerid"].removeprefix("gw")), None, given["workercount"])
     for file in files[share]:
         if session.config.option.suite == "rest" or not is_left_out(file):
-            # What a module raises, also to be skipped, pytest reports when it lists the module.
+            # An exception of a module, also a skip, is reported when pytest lists the module.
             with contextlib.suppress(Exception, pytest.skip.Exception):
                 importlib.import_module(".".join(file.with_suffix("").parts))
 

@@ -63,7 +63,7 @@ def media(backup: Path) -> dict[str, int]:
 
 
 def begun(server: ServerProcess) -> list[str]:
-    """The files of backups without a manifest, some of which the command may be removing."""
+    """The files of backups without a manifest. The command may be removing some of them."""
     partial = [each for each in backups(server) if not (each / "manifest.json").exists()]
     return [file for each in partial for _, _, files in os.walk(each) for file in files]
 

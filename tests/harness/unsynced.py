@@ -14,7 +14,7 @@ def forgo_fsync() -> None:
     """Lets every connection that this process opens from now on commit without waiting for the disk.
 
     Each commit waits a millisecond or more otherwise. Server processes are programs of their own and keep
-    `synchronous = FULL`: those that tests kill, and those whose disk loses what was not synced.
+    `synchronous = FULL`: those that tests kill, and those whose disk loses unsynced writes.
     """
     database.connect = _connect_unsynced  # The server has no setting for it, which would cost somebody their posts.
 

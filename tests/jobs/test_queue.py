@@ -9,8 +9,8 @@ from pressroom.clock import MINUTE, SECOND, SettableClock
 from pressroom.db import Database, Query, Tx
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
+from tests.harness.action_database import Run
 from tests.harness.locks import WAITING
-from tests.jobs.conftest import Run
 
 LEASE = 60 * SECOND
 LOCK_B = Query(str, "SELECT kind FROM job_queues WHERE account_id = 'b' FOR UPDATE")

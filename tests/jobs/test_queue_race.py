@@ -8,7 +8,7 @@ from pressroom.clock import SECOND, SettableClock
 from pressroom.db import Database
 from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
-from tests.jobs.conftest import Run
+from tests.harness.action_database import Run
 
 ACCOUNTS = 5
 JOBS = 8

@@ -9,7 +9,7 @@ from pressroom.clock import MINUTE, SettableClock
 from pressroom.db import Database
 from pressroom.jobs.sweeps import LEASE, Sweep, SweepGroup, claim, renew
 from pressroom.logs import Log
-from tests.jobs.conftest import Run
+from tests.harness.action_database import Run
 
 
 @pytest.fixture

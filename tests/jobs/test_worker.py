@@ -16,7 +16,7 @@ from pressroom.jobs import queue
 from pressroom.jobs.queue import Job
 from pressroom.jobs.worker import LEASE, Defer, Handler, JobWorker, TryAgain, claim
 from pressroom.logs import Log
-from tests.jobs.conftest import Run
+from tests.harness.action_database import Run
 
 WAITS = (5 * SECOND, 30 * SECOND)
 PATIENCE = 20.0

@@ -1,4 +1,4 @@
-"""Secrets of the server are replaced: what the one before signed is valid for a named time, and no longer."""
+"""Secrets of the server are replaced: signatures of the one before are valid for a named time, and no longer."""
 
 import json
 from collections.abc import Collection

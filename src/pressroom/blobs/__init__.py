@@ -6,13 +6,15 @@ async for piece in blobs.read("media/01J…/large.webp", 0, 1_000):     pieces o
     …
 """
 
+import contextlib
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from pressroom.blobs.disk import DiskBlobs
 from pressroom.blobs.store import BlobInfo, BlobMissing, Blobs, BlobsAway
 from pressroom.settings import Settings
 
-__all__ = ["BlobInfo", "BlobMissing", "Blobs", "BlobsAway", "open_blobs"]
+__all__ = ["BlobInfo", "BlobMissing", "Blobs", "BlobsAway", "open_blobs", "opened_blobs"]
 
 
 def open_blobs(settings: Settings) -> Blobs:
@@ -27,3 +29,13 @@ def open_blobs(settings: Settings) -> Blobs:
 
     folder = settings.installation
     return S3Blobs.open(url, settings.blobs_timeout_seconds, "" if folder == "pressroom" else folder)
+
+
+@contextlib.asynccontextmanager
+async def opened_blobs(settings: Settings) -> AsyncGenerator[Blobs]:
+    """Opens the store as `open_blobs` does, for a command, and closes it at the end of the block."""
+    blobs = open_blobs(settings)
+    try:
+        yield blobs
+    finally:
+        await blobs.close()

@@ -142,7 +142,7 @@ async def _put(file: Path, to: Blobs, key: str) -> int:
     except FileNotFoundError:  # removed meanwhile
         raise BlobMissing(f"There is no blob {key}.") from None
     if await _digest(to, key) != wanted:
-        raise SettingError(f"{key} in {to.place} is not what was copied there. Run the command once more.")
+        raise SettingError(f"The copy of {key} in {to.place} differs from its source. Run the command once more.")
     return wanted[0]
 
 

@@ -1,14 +1,13 @@
 """`pressroom media move`: copies all media into another store, while the server may run (docs/backup.md#move-media)."""
 
-import contextlib
 import tempfile
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from pressroom.blobs import Blobs, open_blobs
+from pressroom.blobs import Blobs, opened_blobs
 from pressroom.db import Database
 from pressroom.db.params import BATCH
 from pressroom.domains.media.queries import list_existing
@@ -51,7 +50,7 @@ async def move_media(
 
     Raises SettingError when both stores are one, and the errors of the stores.
     """
-    async with _opened(settings) as source, _opened(to) as target:
+    async with opened_blobs(settings) as source, opened_blobs(to) as target:
         if (source.place, source.origin) == (target.place, target.origin):
             raise SettingError(f"The media are in {source.place} already.")
         folder = settings.data_dir / "processing"  # where the server sweeps leftovers of a killed command
@@ -82,12 +81,3 @@ async def _prune(source: Blobs, target: Blobs, db: Database, *, dry_run: bool) -
             if len(batch) == BATCH:
                 pruned += await remove()
     return pruned + await remove()
-
-
-@contextlib.asynccontextmanager
-async def _opened(settings: Settings) -> AsyncGenerator[Blobs]:
-    blobs = open_blobs(settings)
-    try:
-        yield blobs
-    finally:
-        await blobs.close()

@@ -19,7 +19,7 @@ from pressroom.domains.posts.actions.lookup import get_post
 from pressroom.domains.posts.models import BARE, Post, PostType
 from pressroom.domains.posts.queries import reactions, writing
 from pressroom.ids import new_id
-from tests.domains.conftest import Run
+from tests.harness.action_database import Run
 
 EXAMPLES = {"sqlite": 200, "postgres": 80}
 ACCOUNTS = 4

@@ -27,8 +27,8 @@ from pressroom.domains.privacy import actions as privacy
 from pressroom.domains.privacy.models import WordFilter
 from pressroom.errors import PressroomError
 from pressroom.ids import BEYOND
-from tests.domains.conftest import Run
 from tests.domains.notifications.naive import Naive, NaiveComment, NaivePost, Row, Shown
+from tests.harness.action_database import Run
 
 EXAMPLES: Final = {"sqlite": 250, "postgres": 120}
 PEOPLE: Final = 4

@@ -21,7 +21,7 @@ from pressroom.domains.posts.queries import reach, writing
 from pressroom.domains.posts.visibility import Relationship, Visibility, may_see, narrows
 from pressroom.errors import NotFound
 from pressroom.ids import BEYOND, new_id
-from tests.domains.conftest import Run
+from tests.harness.action_database import Run
 
 START = 1_800_000_000_000
 EVERYTHING = 1_000

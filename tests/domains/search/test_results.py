@@ -30,7 +30,7 @@ from pressroom.domains.search.models import parse_search
 from pressroom.domains.search.names import search_people
 from pressroom.domains.search.posts import search_posts
 from pressroom.errors import PressroomError
-from tests.domains.conftest import Run
+from tests.harness.action_database import Run
 
 EXAMPLES: Final = {"sqlite": 250, "postgres": 100}
 PEOPLE: Final = 4

@@ -25,7 +25,7 @@ from pressroom.domains.timeline import actions
 from pressroom.domains.timeline.actions import read_timeline
 from pressroom.domains.timeline.models import Timeline
 from pressroom.ids import BEYOND, new_id
-from tests.domains.conftest import Run
+from tests.harness.action_database import Run
 
 START = 1_800_000_000_000
 ACCOUNTS = 4

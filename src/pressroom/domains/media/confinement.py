@@ -140,8 +140,8 @@ def _close_file_system(source: Path, folder: Path) -> None:
         return
     handled = (1 << _FILE_RIGHTS[min(version, max(_FILE_RIGHTS))]) - 1
     fields = [handled]
-    # No rule allows what is named here, so that all of it is denied: to bind and to connect over TCP,
-    # and abstract sockets of other processes and signals to them.
+    # Without a rule that allows them, these rights are denied: binding and connecting over TCP, the abstract
+    # sockets of other processes, signals to them.
     if version >= _NET_SINCE:
         fields.append(0b11)
     if version >= _SCOPES_SINCE:

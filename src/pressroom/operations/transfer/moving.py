@@ -4,14 +4,13 @@ Rows are copied table by table in the order of the primary key, a batch in a tra
 goes on behind the last row that has come; no server starts on source or target meanwhile (`marks`).
 """
 
-import contextlib
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 import msgspec
 
-from pressroom.blobs import Blobs, open_blobs
+from pressroom.blobs import Blobs, opened_blobs
 from pressroom.blobs.disk import DiskBlobs
 from pressroom.clock import SystemClock
 from pressroom.errors import SettingError
@@ -50,7 +49,7 @@ async def transfer(settings: Settings, from_url: str, blobs_from: str | None) ->
     with open_source(file) as source:
         async with (
             open_target(settings.database_direct_url, one_connection(settings)) as target,
-            _opened(settings) as blobs,
+            opened_blobs(settings) as blobs,
         ):
             if await _has_ended(file, source, target):
                 remove_mark(file)
@@ -132,15 +131,6 @@ async def _copy_files(settings: Settings, folder: Path, blobs: Blobs) -> Copies:
         return await copy_blobs(source, blobs, settings.data_dir, reread=True)
     finally:
         await source.close()
-
-
-@contextlib.asynccontextmanager
-async def _opened(settings: Settings) -> AsyncGenerator[Blobs]:
-    blobs = open_blobs(settings)
-    try:
-        yield blobs
-    finally:
-        await blobs.close()
 
 
 def _file(url: str) -> Path:

@@ -93,7 +93,7 @@ def _components(kinds: tuple[type, ...]) -> dict[str, Json]:
 
 
 def _derive(made: dict[str, Json], known: dict[str, inspect.Type]) -> None:
-    """Has each response whose struct extends that of another one state only what it adds."""
+    """Writes responses whose struct extends another one as `allOf`: the base by reference, and the added fields."""
     names = {info.cls: public_name(name) for name, info in known.items() if isinstance(info, inspect.StructType)}
     whole = dict(made)
     for kind, name in names.items():
