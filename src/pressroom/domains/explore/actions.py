@@ -30,13 +30,12 @@ from pressroom.ids import new_id
 
 
 class Explored(msgspec.Struct):
-    """Explore as a reader sees it. `own_bounces`: ids of posts that the reader bounced plainly."""
+    """Explore as a reader sees it."""
 
     tags: list[RisingTag]
     posts: list[PostView]
     people: list[SuggestedPerson]
     hubs: list[Hub]
-    own_bounces: set[str]
 
     @property
     def is_empty(self) -> bool:
@@ -47,13 +46,11 @@ class Explored(msgspec.Struct):
 async def open_explore(tx: Tx, reader: str) -> Explored:
     """Returns the picks that the reader (an account's id, or empty) may see now, and people to follow."""
     shown = _first_of_each(await queries.list_picks(tx, reader))
-    views = await lookup.list_standing(tx, [pick.subject for pick in shown[PickKind.POST]], reader)
     return Explored(
         tags=[RisingTag(pick.subject, pick.posts, pick.accounts) for pick in shown[PickKind.TAG]],
-        posts=views,
+        posts=await lookup.list_standing(tx, [pick.subject for pick in shown[PickKind.POST]], reader),
         people=await suggest_people(tx, reader, PEOPLE),
         hubs=list(_hubs(shown[PickKind.HUB])),
-        own_bounces=await lookup.list_bounced(tx, reader, views),
     )
 
 

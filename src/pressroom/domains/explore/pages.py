@@ -43,7 +43,7 @@ async def explore_page(request: Request[Caller]) -> Response:
         "may_sign_up": request.settings.signup is Signup.OPEN,
         "robots": "noindex" if request.who else None,
     }
-    page = PostPage(found.posts, None, found.own_bounces)
+    page = PostPage(found.posts, None)
     return await reading_page(request, "explore/explore.html", {**values, **posts_values(request, page)})
 
 

@@ -23,13 +23,12 @@ from pressroom.domains.hubs.schemas import wanted_hub
 from pressroom.domains.media.urls import MediaAddresses, addresses_of
 from pressroom.domains.notifications.actions import mark_one, mark_read
 from pressroom.domains.notifications.schemas import ReadNotifications, UnreadOut
-from pressroom.domains.posts.actions import lookup
 from pressroom.domains.posts.examples import POST_EXAMPLE
 from pressroom.domains.posts.forms import COMPOSE_FILES
 from pressroom.domains.posts.models import PostView
 from pressroom.domains.posts.schemas import PostOut, post_shape
 from pressroom.domains.previews.schemas import card_shape
-from pressroom.domains.reading.rendering import awaits_files, card_values, placeholders_of
+from pressroom.domains.reading.rendering import awaits_files, card_values, own_bounces_of, placeholders_of
 from pressroom.domains.reading.routes import find_card
 from pressroom.domains.sign_in.routes import ask_for_verification
 from pressroom.domains.timeline.actions import read_timeline
@@ -63,7 +62,6 @@ class Home(msgspec.Struct):
     steps: FirstSteps
     hubs: HubChoice
     timeline: Timeline
-    own_bounces: set[str]
     people: list[SuggestedPerson]
 
 
@@ -72,13 +70,11 @@ async def read_home(tx: Tx, account: Account, before: str, hub: str) -> Home:
     to publish into, if one is named."""
     steps = await tx.one(FIND_FIRST_STEPS, account_id=account.id)
     timeline = await read_timeline(tx, account.id, account.total_following, before, ENTRIES)
-    posts = [entry.post for entry in timeline.entries if entry.post is not None]
     is_empty = not timeline.entries and timeline.next_page is None
     return Home(
         steps=steps or FirstSteps(has_key=False, has_post=False, has_endpoint=False),
         hubs=await list_choice(tx, account.id, hub),
         timeline=timeline,
-        own_bounces=await lookup.list_bounced(tx, account.id, posts),
         people=await suggest_people(tx, account.id, PEOPLE) if is_empty else [],
     )
 
@@ -119,7 +115,8 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
     addresses, now = addresses_of(request, lasting=False), request.clock.now()
     timeline = home.timeline
     entries = [shown_entry(entry, addresses, now) for entry in timeline.entries]
-    placeholders = placeholders_of([entry.post for entry in timeline.entries if entry.post is not None])
+    posts = [entry.post for entry in timeline.entries if entry.post is not None]
+    placeholders = placeholders_of(posts)
     values: dict[str, object] = {
         **card_values(request, placeholders),
         "steps": home.steps,
@@ -133,7 +130,7 @@ async def _show(request: Request[Caller], form: FormState, more: dict[str, objec
             [entry.post for entry in entries if entry.post], [entry.clip for entry in entries if entry.clip]
         ),
         "placeholders": placeholders,
-        "own_bounces": home.own_bounces,
+        "own_bounces": own_bounces_of(posts),
         "people": [person_shape(each, request.settings.base_url) for each in home.people],
         "here": f"/?before={before}" if before else "/",
         "next_page": f"/?before={timeline.next_page}" if timeline.next_page else None,

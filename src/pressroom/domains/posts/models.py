@@ -159,6 +159,7 @@ class SeenPost(Post):
     hub_slug: str | None = None
     liked: bool = False  # by the reader
     saved: bool = False  # by the reader
+    bounced: bool = False  # plainly, by the reader
     is_author: bool = False  # the reader is
     follows: bool = False  # the reader follows the author
     followed_back: bool = False  # the author follows the reader

@@ -67,20 +67,18 @@ class Thread(msgspec.Struct):
 
 
 class Permalink(msgspec.Struct):
-    """The content of a post's page; of a deleted one, the post alone. `own_bounces`: posts that the reader bounced."""
+    """The content of a post's page; of a deleted one, the post alone."""
 
     view: PostView
     versions: list[Version]
     thread: Thread
-    own_bounces: set[str] = msgspec.field(default_factory=set[str])
 
 
 class PostPage(msgspec.Struct):
-    """A page of posts, the id below which the next page begins, and the ids of those that the reader has bounced."""
+    """A page of posts, and the id below which the next page begins."""
 
     posts: list[PostView]
     next_page: str | None
-    own_bounces: set[str] = msgspec.field(default_factory=set[str])
 
 
 class OpenedAccount(msgspec.Struct):
@@ -133,7 +131,7 @@ async def open_permalink(tx: Tx, post_id: str, reader: str, after: tuple[str, st
         return Permalink(PostView(post), [], Thread([], {}, None))
     view = (await lookup.complete(tx, [post], reader))[0]
     versions, thread = await lookup.list_versions(tx, post), await _open_thread(tx, post, reader, after)
-    return Permalink(view, versions, thread, await lookup.list_bounced(tx, reader, [view]))
+    return Permalink(view, versions, thread)
 
 
 async def open_profile(tx: Tx, username: str, reader: str, before: str, *, media: bool = False) -> OpenedProfile | None:
@@ -145,7 +143,7 @@ async def open_profile(tx: Tx, username: str, reader: str, before: str, *, media
     author = opened.account.id
     posts = await lookup.list_of_account(tx, author, reader, before, POSTS + 1, media=media)
     total_posts = await lookup.count_of_account(tx, opened.account, reader)
-    return OpenedProfile(opened, total_posts, await _page_of(tx, posts, reader))
+    return OpenedProfile(opened, total_posts, _page_of(posts))
 
 
 async def read_profile(tx: Tx, username: str, reader: str) -> tuple[OpenedAccount, int]:
@@ -188,13 +186,12 @@ async def open_hub(tx: Tx, slug: str, reader: str, before: str) -> tuple[Hub, Po
     """Returns a hub and a page of its posts that the reader may see. Raises NotFound."""
     hub = await get_hub_by_slug(tx, slug, reader)
     posts = await lookup.list_of_hub(tx, hub.id, reader, before, POSTS + 1)
-    return hub, await _page_of(tx, posts, reader)
+    return hub, _page_of(posts)
 
 
 async def open_saved(tx: Tx, reader: str, before: str) -> PostPage:
     """Returns a page of the posts that the reader saved and still may see."""
-    views, next_page = await lookup.list_saved(tx, reader, before, POSTS)
-    return PostPage(views, next_page, await lookup.list_bounced(tx, reader, views))
+    return PostPage(*await lookup.list_saved(tx, reader, before, POSTS))
 
 
 async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
@@ -203,7 +200,7 @@ async def open_tag(tx: Tx, tag: str, reader: str, before: str) -> PostPage:
     # The page behind the last post is empty; only a hashtag without any post does not exist.
     if not posts and not await lookup.list_of_tag(tx, tag, reader, BEYOND, 1):
         raise NotFound("No public post has this hashtag.")
-    return await _page_of(tx, posts, reader)
+    return _page_of(posts)
 
 
 async def _open_account(tx: Tx, username: str, reader: str) -> OpenedAccount | None:
@@ -223,9 +220,8 @@ async def _open_account(tx: Tx, username: str, reader: str) -> OpenedAccount | N
     return OpenedAccount(account, hidden or relation.blocked, relation)
 
 
-async def _page_of(tx: Tx, posts: list[PostView], reader: str) -> PostPage:
-    shown, next_page = posts[:POSTS], posts[POSTS - 1].post.id if len(posts) > POSTS else None
-    return PostPage(shown, next_page, await lookup.list_bounced(tx, reader, shown))
+def _page_of(posts: list[PostView]) -> PostPage:
+    return PostPage(posts[:POSTS], posts[POSTS - 1].post.id if len(posts) > POSTS else None)
 
 
 async def _open_thread(tx: Tx, post: SeenPost, reader: str, after: tuple[str, str]) -> Thread:

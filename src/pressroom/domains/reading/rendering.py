@@ -96,7 +96,7 @@ async def post_page(request: Request[Caller], found: Permalink, form: FormState 
         "post": shown[0],
         "awaits_files": awaits_files(shown),
         "placeholders": placeholders_of([found.view]),
-        "own_bounces": found.own_bounces,
+        "own_bounces": own_bounces_of([found.view]),
         "versions": [EarlierVersion(each.content, each.visibility, iso(each.written_at)) for each in found.versions],
         "comments": [
             _entry(request, each, thread.answers.get(each.comment.id), of_author=post.is_author)
@@ -240,7 +240,7 @@ def posts_values(request: Request[Caller], page: PostPage, here: str = "") -> di
         "posts": posts,
         "awaits_files": awaits_files(posts),
         "placeholders": placeholders_of(page.posts),
-        "own_bounces": page.own_bounces,
+        "own_bounces": own_bounces_of(page.posts),
         "here": here if first else f"{here}?before={before(request)}",
         "next_page": f"{'' if here == own else here}?before={page.next_page}" if page.next_page else None,
         "first_page": None if first else here,
@@ -361,5 +361,13 @@ def awaits_files(posts: Sequence[PostOut] = (), clips: Sequence[ClipOut] = ()) -
 
 def placeholders_of(posts: Sequence[PostView]) -> dict[str, str | None]:
     """Returns the placeholder of each file, by its id: a tiny picture that is shown until the file has loaded."""
-    views = [each for view in posts for each in (view, view.original) if each is not None]
-    return {media.id: media.placeholder for view in views for media in view.media}
+    return {media.id: media.placeholder for view in _with_originals(posts) for media in view.media}
+
+
+def own_bounces_of(posts: Sequence[PostView]) -> set[str]:
+    """Returns the ids of the posts, originals among them, that the reader has plainly bounced."""
+    return {view.post.id for view in _with_originals(posts) if view.post.bounced}
+
+
+def _with_originals(posts: Sequence[PostView]) -> list[PostView]:
+    return [each for view in posts for each in (view, view.original) if each is not None]

@@ -4,7 +4,6 @@ from typing import Final
 from urllib.parse import urlencode
 
 from pressroom.domains.accounts.models import Caller
-from pressroom.domains.posts.actions.lookup import list_bounced
 from pressroom.domains.reading.actions import PostPage
 from pressroom.domains.reading.rendering import given, posts_values, reader_id, reading_page
 from pressroom.domains.search.posts import PATIENCE, search_posts
@@ -47,8 +46,7 @@ async def _results(request: Request[Caller], asked: Asked) -> dict[str, object]:
     if asked.kind is SearchKind.POSTS:
         reader, page = reader_id(request), asked.page
         found = await search_posts(request.db, asked.search, reader, page.cursor, page.limit, budget=PATIENCE)
-        own_bounces = await request.db.read(list_bounced, reader, found.posts)
-        shown = posts_values(request, PostPage(found.posts, None, own_bounces), here)
+        shown = posts_values(request, PostPage(found.posts, None), here)
         values = shown | values | {"count": len(found.posts), "complete": found.is_complete}
         next_cursor = found.cursor
     else:

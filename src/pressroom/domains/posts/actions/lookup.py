@@ -10,7 +10,7 @@ from pressroom.domains.accounts.models import Account
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.follows import queries as follows
 from pressroom.domains.media.actions import list_of_owners
-from pressroom.domains.posts.models import Poll, PollOption, PostType, PostView, SeenPost, Version
+from pressroom.domains.posts.models import Poll, PollOption, PostView, SeenPost, Version
 from pressroom.domains.posts.queries import lookup, reactions
 from pressroom.domains.posts.queries.lookup import AUTHORS
 from pressroom.domains.posts.queries.reactions import OptionRow
@@ -133,17 +133,6 @@ async def list_saved(tx: Tx, reader: str, before: str, limit: int) -> tuple[list
     shown = ids[:limit]
     views = await list_standing(tx, shown, reader)
     return views, shown[-1] if len(ids) > limit else None
-
-
-async def list_bounced(tx: Tx, reader: str, views: Sequence[PostView]) -> set[str]:
-    """Returns the ids of the posts, of these and of those that plain bounces of them share, that the reader has plainly
-    bounced."""
-    if not reader:
-        return set()
-    shared = [
-        view.original.post.id if view.original and view.post.type == PostType.SHARE else view.post.id for view in views
-    ]
-    return {each for batch in batches(shared) for each in await lookup.list_plain_bounces(tx, reader, batch)}
 
 
 async def list_seen(tx: Tx, post_ids: Sequence[str], reader: str) -> set[str]:

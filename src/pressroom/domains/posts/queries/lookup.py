@@ -32,6 +32,8 @@ _SEEN: Final = (
     " k.key_prefix, h.name AS hub_name, h.slug AS hub_slug,"
     " (SELECT 1 FROM likes i WHERE i.post_id = p.id AND i.account_id = :reader) IS NOT NULL AS liked,"
     " (SELECT 1 FROM saves s WHERE s.post_id = p.id AND s.account_id = :reader) IS NOT NULL AS saved,"
+    " (SELECT 1 FROM posts b WHERE b.original_id = p.id AND b.account_id = :reader AND b.type = 'SHARE'"
+    " AND b.deleted_at IS NULL) IS NOT NULL AS bounced,"
     f" p.account_id = :reader AS is_author, {follows_sql(':reader', 'p.account_id')} AS follows,"
     f" {follows_sql('p.account_id', ':reader')} AS followed_back, {_LISTED} AS listed,"
     f" {blocks_sql(':reader', 'p.account_id')} AS blocked, {mutes_sql(':reader', 'p.account_id')} AS muted,"
@@ -128,13 +130,6 @@ LIST_OF_TAG: Final = Query(
     "SELECT t.post_id FROM post_tags t WHERE t.tag = :tag AND NOT t.hidden AND t.post_id < :before"
     " AND (SELECT 1 FROM accounts a WHERE a.id = t.account_id AND NOT a.is_private AND a.suspended_at IS NULL)"
     f" IS NOT NULL AND {_not_blocked('t.account_id')} ORDER BY t.post_id DESC LIMIT :limit",
-)
-
-
-LIST_PLAIN_BOUNCES: Final = Query(
-    str,
-    "SELECT original_id FROM posts WHERE account_id = :account_id AND type = 'SHARE' AND deleted_at IS NULL"
-    f" AND original_id IN ({in_list('id')})",
 )
 
 
@@ -244,11 +239,6 @@ async def count_listed(tx: Tx, author: str, *, reader: str, limit: int) -> int:
 async def list_saved(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:
     """Returns the ids of posts that the account saved, newest post first, before `before`."""
     ...
-
-
-async def list_plain_bounces(tx: Tx, account_id: str, post_ids: Sequence[str]) -> list[str]:
-    """Returns the ids of those posts, of at most BATCH, that the account has plainly bounced."""
-    return await tx.all(LIST_PLAIN_BOUNCES, account_id=account_id, **spread("id", post_ids))
 
 
 @sql.all(
