@@ -17,13 +17,13 @@ from pressroom.domains.explore.models import Exclusion, Pick, PickKind, Suggeste
 from pressroom.domains.explore.scores import TagUse
 from pressroom.domains.follows.queries import blocks_sql, follows_sql, mutes_sql
 
-NEAR: Final = 12
+NEAR: Final = 8
 """Followed accounts whose follows are looked at for people to follow: those with the newest accounts."""
 
-FURTHER: Final = 12
+FURTHER: Final = 10
 """Follows of each of them that are looked at."""
 
-CANDIDATES: Final = 24
+CANDIDATES: Final = 16
 """People of these, the most followed, that are looked at closely."""
 
 _ACCOUNT: Final = "'account'"
