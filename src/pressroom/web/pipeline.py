@@ -4,8 +4,9 @@ path and method (404, 405) → who calls (401, 403, 429: `Guards`) → query (40
 """
 
 import random
-from collections.abc import Sequence
-from typing import Final, Generic, TypeVar
+from collections.abc import Awaitable, Sequence
+from contextlib import aclosing
+from typing import Final, Generic, TypeVar, cast
 
 import msgspec
 
@@ -54,10 +55,11 @@ from pressroom.web.origin import check_host, check_same_origin
 from pressroom.web.query import check_known, parse_query
 from pressroom.web.rendering import error_page, hide_address, sign_in_first, theme_of
 from pressroom.web.request import Request
-from pressroom.web.response import EndlessBody, Response
+from pressroom.web.response import Response
 from pressroom.web.response_sending import (
     RETRY_SECONDS,
     SendBudget,
+    head_of,
     held_bytes,
     is_small,
     location_of,
@@ -131,7 +133,9 @@ class Pipeline(Generic[C]):
             turn = Turn(network_of(request.client))
             serving = self._serve(scope, request, turn, receive, send)
             # A probe that waited behind a queue would fail, and the balancer take out a process that is only busy.
-            await (serving if request.path in PROBES else self._turns.run(turn, serving))
+            in_turn: Awaitable[None] = serving if request.path in PROBES else self._turns.run(turn, serving)
+            del request  # Otherwise a stream of events would keep it for days.
+            await in_turn
         finally:
             self.under_way -= 1
 
@@ -142,7 +146,15 @@ class Pipeline(Generic[C]):
         if shown_path is not request.path:
             hide_address(response)
         if response.endless is not None:
-            await self._send_endless(request, response, response.endless, receive, send, shown_path)
+            async with aclosing(response.endless) as body:
+                # It is logged when it begins, as it may go on for days; and nothing of its request is kept as long.
+                self._note_key(request, response)
+                self._record(request, response, shown_path)
+                headers, seconds = head_of(response, request.response_headers), self._settings.reader_timeout_seconds
+                sending = send_endless(send, headers, body, receive, seconds)
+                cast("dict[str, object]", scope).clear()  # the server holds it
+                del request, turn, response, headers
+                await sending
             return
         response = await self._send(request, response, receive, send)
         self._record(request, response, shown_path)
@@ -253,8 +265,7 @@ class Pipeline(Generic[C]):
         held = held_bytes(response, head=head) if request.is_safe else 0
         if held and not self._budget.take(request.client, held):
             response, held = _error_response(request, _TOO_MANY_LARGE), 0
-        if request.key_id is not None:
-            self._guards.note_response(request, response)
+        self._note_key(request, response)
         if is_small(response):
             await send_small(send, response, request.response_headers, head=head)
             return response
@@ -268,18 +279,9 @@ class Pipeline(Generic[C]):
             self._budget.give_back(request.client, held)
         return response
 
-    async def _send_endless(
-        self, request: Request[C], response: Response, body: EndlessBody, receive: Receive, send: Send, shown_path: str
-    ) -> None:
-        """Sends an endless body. The request is logged when that begins: it may go on for days."""
-        try:
-            if request.key_id is not None:
-                self._guards.note_response(request, response)
-            self._record(request, response, shown_path)
-            seconds = self._settings.reader_timeout_seconds
-            await send_endless(send, response, body, request.response_headers, receive, seconds)
-        finally:
-            await body.aclose()
+    def _note_key(self, request: Request[C], response: Response) -> None:
+        if request.key_id is not None:
+            self._guards.note_response(request, response)
 
     def _get_route(self, scope: HttpScope, request: Request[C]) -> Route[C]:
         """Returns the route of a request and sets its `route` and `parameters`. Raises NotFound or MethodNotAllowed."""

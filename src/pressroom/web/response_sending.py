@@ -81,11 +81,11 @@ def is_small(response: Response) -> bool:
 
 async def send_small(send: Send, response: Response, more_headers: HeaderList, *, head: bool) -> None:
     """Sends a response that `is_small`; to a HEAD request its headers alone."""
-    await send({"type": "http.response.start", "status": response.status, "headers": _head(response, more_headers)})
+    await send({"type": "http.response.start", "status": response.status, "headers": head_of(response, more_headers)})
     await send({"type": "http.response.body", "body": b"" if head else response.body, "more_body": False})
 
 
-def _head(response: Response, more_headers: HeaderList) -> HeaderList:
+def head_of(response: Response, more_headers: HeaderList) -> HeaderList:
     """Returns all headers of a response."""
     headers = [(b"content-type", response.content_type), *more_headers, *response.headers]
     if response.endless is None and response.status not in (
@@ -115,7 +115,7 @@ async def send_response(
     if is_small(response):
         await send_small(send, response, more_headers, head=head)
         return
-    await send({"type": "http.response.start", "status": response.status, "headers": _head(response, more_headers)})
+    await send({"type": "http.response.start", "status": response.status, "headers": head_of(response, more_headers)})
     if not head and _length(response) > LARGE:
         await _send_pieces(send, response.stream or _pieces(response.body), receive)
         return
@@ -141,9 +141,7 @@ async def _send_pieces(send: Send, pieces: AsyncIterator[bytes], receive: Receiv
             gone.cancel()
 
 
-async def send_endless(
-    send: Send, response: Response, body: EndlessBody, more_headers: HeaderList, receive: Receive, seconds: float
-) -> None:
+async def send_endless(send: Send, headers: HeaderList, body: EndlessBody, receive: Receive, seconds: float) -> None:
     """Sends an endless body piece by piece, until it ends, is cut off, or the client hangs up.
 
     It also ends when the client takes nothing of a piece for `seconds`: it must hold no memory for a reader who stalls.
@@ -160,7 +158,8 @@ async def send_endless(
 
                 body.cut_off = cut_off
                 gone.add_done_callback(lambda _: cut_off(0))
-                await send({"type": "http.response.start", "status": 200, "headers": _head(response, more_headers)})
+                await send({"type": "http.response.start", "status": 200, "headers": headers})
+                del headers
                 async for piece in body:
                     for at in range(0, len(piece), PIECE):
                         async with asyncio.timeout(seconds):

@@ -1,6 +1,5 @@
 """Services of routes beside the database. The packages behind them need not know each other, nor `web` know them."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -74,6 +73,22 @@ class RateLimits(Protocol):
         ...
 
 
+class News(Protocol):
+    """A flag that one reader waits for."""
+
+    def set(self) -> None:
+        """Raises it."""
+        ...
+
+    def clear(self) -> None:
+        """Lowers it."""
+        ...
+
+    async def wait(self, seconds: float, /) -> bool:
+        """Waits until it is raised, `seconds` at most; returns whether it is."""
+        ...
+
+
 class EventWatch(Protocol):
     """Wakes readers that wait for events (docs/events.md)."""
 
@@ -82,8 +97,8 @@ class EventWatch(Protocol):
         """Whether readers are to come to an end, because the server stops."""
         ...
 
-    def watching(self, account_id: str, until: int | None, /) -> AbstractContextManager[asyncio.Event]:
-        """Yields an event that is set when the account may have new ones, or its reader is to come to an end."""
+    def watching(self, account_id: str, until: int | None, /) -> AbstractContextManager[News]:
+        """Yields a flag that is raised when the account may have new ones, or its reader is to come to an end."""
         ...
 
 

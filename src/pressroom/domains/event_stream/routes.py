@@ -66,17 +66,15 @@ async def read_events(request: Request[Caller]) -> Response:
 async def _wait_for_events(request: Request[Caller], reading: Reading) -> Batch:
     """Returns events that follow the cursor, as soon as there are any; none when the wait is over."""
     account_id, key_id = _reader_of(request)
-    ends_at = asyncio.get_running_loop().time() + reading.wait
+    clock = asyncio.get_running_loop().time
+    ends_at = clock() + reading.wait
     batch, expires_at = await request.db.read(actions.begin, account_id, key_id, reading.after, reading.limit)
     if batch.events or not reading.wait:
         return batch
     with request.services.events.watching(account_id, expires_at) as news:
         news.set()  # Something may have been committed since the first read.
         while not batch.events and not request.services.events.is_closing:
-            try:
-                async with asyncio.timeout_at(ends_at):
-                    await news.wait()
-            except TimeoutError:
+            if not await news.wait(ends_at - clock()):
                 break
             news.clear()  # Before the read: a commit that it misses sets it again.
             batch = await request.db.read(actions.read_after, account_id, key_id, batch.cursor, reading.limit)

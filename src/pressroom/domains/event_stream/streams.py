@@ -1,7 +1,6 @@
 """Streams of events: server-sent events on a connection that stays open (docs/events.md#stream)."""
 
 import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Final
@@ -115,9 +114,8 @@ class Streams:
                 if batch.is_last or self._watch.is_closing or self._has_expired(expires_at):
                     return
                 caught_up = not batch.events
-                while caught_up and not news.is_set():
-                    if not await _is_set_within(news, COMMENT_SECONDS):
-                        yield _COMMENT
+                while caught_up and not await news.wait(COMMENT_SECONDS):
+                    yield _COMMENT
                 news.clear()  # Before the read: a commit that it misses sets it again.
                 try:
                     batch = await self._db.read(actions.read_after, account_id, key_id, batch.cursor, READ)
@@ -130,13 +128,6 @@ class Streams:
 
     def _has_expired(self, expires_at: int | None) -> bool:
         return expires_at is not None and expires_at <= self._clock.now()
-
-
-async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    return event.is_set()
 
 
 def _frame(event: ReadEvent) -> bytes:
