@@ -51,6 +51,7 @@ def test_a_delivery_that_the_secret_does_not_verify_is_refused(server: ServerPro
         assert ask(publish(server, key["key"], "Read all about it")).status == 201
         listener.wait_for("NOT VERIFIED")
         listener.wait_for("Answer: 400")
+        listener.wait_for(f"begin like --secret: {endpoint.secret[:12]}?")
 
 
 def test_requested_failure_is_retried_within_seconds_in_development(process_server: MakeServer) -> None:

@@ -33,6 +33,9 @@ LARGEST_BODY: Final = 1024 * 1024
 BODY_SECONDS: Final = 30.0
 """Seconds that a delivery's body may take to arrive."""
 
+SECRET_PREFIX: Final = 12
+"""Characters of a secret that its endpoint shows, and no more of it is printed here."""
+
 LONGEST_SHOWN: Final = 4000
 """Characters of a delivery's data that are shown."""
 
@@ -228,6 +231,12 @@ def _verdict(delivery: ReceivedDelivery) -> tuple[str, str]:
     return "verified", "green"
 
 
+def _prefixes(secrets: list[str]) -> str:
+    """Returns the sentence by which people see that they gave the secret of another endpoint, or an earlier one."""
+    shown = [secret[:SECRET_PREFIX] for secret in secrets if len(secret) > 2 * SECRET_PREFIX]
+    return f" Does the endpoint's secretPrefix begin like --secret: {', '.join(shown)}?" if shown else ""
+
+
 @dataclass(slots=True)
 class _Listener:
     secrets: list[str]
@@ -279,7 +288,7 @@ class _Listener:
             try:
                 verify(body, ",".join(request.headers.getall("X-Service-Signature", [])), self.secrets)
             except VerificationFailed as failure:
-                refusal = str(failure)
+                refusal = f"{failure}{_prefixes(self.secrets) if 'does not match' in str(failure) else ''}"
         # A forged request must not make a genuine delivery look like a duplicate.
         times = self._remember(envelope.id) if envelope and refusal is None else 1
         return ReceivedDelivery(body, envelope, bool(self.secrets), refusal, times)
