@@ -5,6 +5,7 @@
 - `types.py` and `types.ts`: the types of bodies and answers, from the OpenAPI document.
 - `_sync_client.py`: the synchronous client, from the asynchronous one.
 - `verification.py`: the verification of deliveries, a copy of the server's.
+- `importing.py`: what imports read, a copy of the server's.
 """
 
 import re
@@ -20,7 +21,12 @@ from pressroom.settings import Settings
 CLIENTS: Final = Path(__file__).parent
 PYTHON: Final = CLIENTS / "python" / "src" / "pressroom_client"
 TYPESCRIPT: Final = CLIENTS / "typescript" / "src"
-VERIFICATION: Final = CLIENTS.parent / "src" / "pressroom" / "receivers" / "verification.py"
+SERVER: Final = CLIENTS.parent / "src" / "pressroom"
+COPIES: Final = {
+    "verification.py": SERVER / "receivers" / "verification.py",
+    "importing.py": SERVER / "operations" / "importing" / "sources.py",
+}
+"""Files of the server of which the client has a copy, since the two are packages of their own."""
 
 Schema = dict[str, Any]
 
@@ -61,7 +67,7 @@ def generated() -> dict[Path, str]:
         PYTHON / "types.py": _formatted(_python(schemas, document["webhooks"])),
         TYPESCRIPT / "types.ts": _typescript(schemas, document["webhooks"]),
         PYTHON / "_sync_client.py": _formatted(_synchronous((PYTHON / "_async_client.py").read_text())),
-        PYTHON / "verification.py": VERIFICATION.read_text(),
+        **{PYTHON / name: original.read_text() for name, original in COPIES.items()},
     }
 
 

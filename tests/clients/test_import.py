@@ -6,16 +6,17 @@ import os
 import resource
 import subprocess
 import sys
-import tarfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pressroom_client import File, Pressroom, importing
+from pressroom_client._import_commands import LARGEST_FILE
 from pressroom_client.importing import BadSource, text_of_html
+from tests.harness.archives import ATOM, FOLLOWERS, PUBLIC, RSS, activity, archive
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.receiver import Receiver
@@ -24,8 +25,6 @@ from tests.media.uploads import image
 from tests.services.process import wait_until
 
 SOURCE = Path(__file__).parents[2] / "clients" / "python" / "src"
-PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
-FOLLOWERS = "https://elsewhere.example/users/ann/followers"
 MEMORY = 400 * 1024**2
 pytestmark = pytest.mark.xdist_group("clients")
 
@@ -67,36 +66,6 @@ def run(server: ServerProcess, author: Author, tmp_path: Path) -> Run:
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
 
     return run
-
-
-def activity(number: int, text: str, **fields: Any) -> Json:
-    """A post as Mastodon's archive has it."""
-    post = {
-        "type": "Note",
-        "content": f"<p>{text}</p>",
-        "published": "2019-04-01T10:00:00Z",
-        "to": [PUBLIC],
-        "cc": [FOLLOWERS],
-        **fields,
-    }
-    return {"id": f"https://elsewhere.example/{number}/activity", "type": "Create", "object": post}
-
-
-def archive(path: Path, activities: Iterable[Json], files: dict[str, bytes] | None = None) -> str:
-    """An archive of Mastodon, by the ending of its name; its path."""
-    outbox = {"@context": "…", "type": "OrderedCollection", "totalItems": 1, "orderedItems": list(activities)}
-    members = {"outbox.json": json.dumps(outbox).encode(), **(files or {})}
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-            for name, content in members.items():
-                made.writestr(name, content)
-    else:
-        with tarfile.open(path, "w:gz") as made:
-            for name, content in members.items():
-                member = tarfile.TarInfo(name)
-                member.size = len(content)
-                made.addfile(member, io.BytesIO(content))
-    return str(path)
 
 
 @pytest.mark.parametrize("form", ["zip", "tar.gz"])
@@ -177,9 +146,15 @@ def test_hostile_copies_read_no_file_outside_and_none_twice(tmp_path: Path) -> N
         made.writestr("media/a.webp", b"picture")
         made.writestr("media/bomb.webp", bytes(20 * 1024**2))
 
-    (item,) = importing.read_export(tmp_path / "copy.zip")
+    items = importing.read_export(tmp_path / "copy.zip")
+    item = next(items)
+    read = [io.BytesIO(), io.BytesIO()]
+    sizes = [each.copy_to(target, LARGEST_FILE) for each, target in zip(item.files, read, strict=True)]
 
-    assert [each.content for each in item.files] == [b"picture"]
+    assert list(items) == []
+    assert [each.name for each in item.files] == ["a.webp", "bomb.webp"]
+    assert read[0].getvalue() == b"picture"
+    assert LARGEST_FILE < sizes[1] <= LARGEST_FILE + importing.PIECE
     assert (item.visibility, item.date) == ("PRIVATE", None)
 
 
@@ -220,17 +195,6 @@ def test_refused_item_is_named_and_others_are_published(author: Author, run: Run
     assert "1 published, 1 refused" in done.stderr
     assert "jsonl 1: 400" in done.stderr
     assert [post["content"] for post in author.posts()] == ["Short"]
-
-
-RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>Blog</title>
-<item><title>Newer</title><link>https://blog.example/2</link><guid>b2</guid>
-<description>&lt;p&gt;Second&lt;/p&gt;&lt;script&gt;x&lt;/script&gt;</description>
-<pubDate>Tue, 02 Apr 2019 10:00:00 GMT</pubDate></item>
-<item><title>Older</title><link>https://blog.example/1</link><guid>b1</guid><description>First</description></item>
-</channel></rss>"""
-ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>a1</id><title>Hello</title>
-<link rel="alternate" href="https://blog.example/a1"/><published>2021-05-06T00:00:00Z</published>
-<content type="html">Hello world</content></entry></feed>"""
 
 
 def test_feeds_are_published_oldest_first(author: Author, run: Run, tmp_path: Path) -> None:
@@ -310,7 +274,10 @@ def test_hundred_thousand_items_and_a_bomb_are_read_in_bounded_memory(tmp_path: 
             member.write(bytes(1024**2))
     program = (
         "import sys, pathlib; from pressroom_client import importing\n"
-        "print(sum(1 + len(each.files) for each in importing.read_mastodon(pathlib.Path(sys.argv[1]))))"
+        "class Nowhere:\n"
+        "    def write(self, piece): return len(piece)\n"
+        "items = importing.read_mastodon(pathlib.Path(sys.argv[1]))\n"
+        "print(sum(1 + sum(each.copy_to(Nowhere(), 8 * 1024**2) for each in item.files) for item in items))"
     )
 
     done = subprocess.run(
@@ -322,7 +289,7 @@ def test_hundred_thousand_items_and_a_bomb_are_read_in_bounded_memory(tmp_path: 
         timeout=250,
     )
 
-    assert (done.returncode, done.stdout) == (0, "100000\n"), done.stderr
+    assert (done.returncode, int(done.stdout)) == (0, 100_000 + 2 * (LARGEST_FILE + importing.PIECE)), done.stderr
 
 
 def test_text_of_html_keeps_paragraphs() -> None:

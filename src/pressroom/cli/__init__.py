@@ -16,6 +16,7 @@ import click
 from pressroom import __version__
 from pressroom.cli.accounts import account
 from pressroom.cli.console import errors, plain
+from pressroom.cli.imports import import_group
 from pressroom.cli.keys import key
 from pressroom.cli.operations import (
     backup_command,
@@ -142,7 +143,7 @@ def _take_config(command: click.Command) -> None:
 for command in (
     *(serve, worker, listen_command),
     *(migrate_command, backup_command, restore_command, transfer_command, openapi, doctor, config_command),
-    *(account, key, job, mail, maintenance, media, secrets_group, webhook, stats),
+    *(account, key, import_group, job, mail, maintenance, media, secrets_group, webhook, stats),
 ):
     main.add_command(command)
 _take_config(main)

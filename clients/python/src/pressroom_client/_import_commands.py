@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import io
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -14,9 +16,36 @@ import httpx
 
 from pressroom_client import importing
 from pressroom_client._console import EVERY_AUDIENCE, SERVICE, show, with_client
+from pressroom_client._files import File
 from pressroom_client._sync_client import Pressroom
-from pressroom_client.errors import Unprocessable, ValidationFailed
+from pressroom_client.errors import PressroomError, Unprocessable, ValidationFailed
 from pressroom_client.types import Visibility
+
+LARGEST_FILE = 8 * 1024**2
+MOST_FILES = 4
+"""What the server takes with a key."""
+
+
+class _Done:
+    """The items that earlier runs published: a line for each, written before the next item begins."""
+
+    def __init__(self, path: Path) -> None:
+        self._seen = set(path.read_text("ascii").split()) if path.exists() else set[str]()
+        self._file = path.open("a", encoding="ascii")
+
+    def __contains__(self, item: importing.Item) -> bool:
+        return item.idempotency_key in self._seen
+
+    def add(self, item: importing.Item) -> None:
+        """Remembers an item, through a power cut too."""
+        self._seen.add(item.idempotency_key)
+        self._file.write(f"{item.idempotency_key}\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
 
 
 @click.group("import")
@@ -38,7 +67,10 @@ def _importing(command: Callable[..., Iterable[importing.Item]]) -> Callable[...
     @functools.wraps(command)
     def run(client: Pressroom, source: str, visibility: str | None, state: Path | None, dry_run: bool) -> None:
         place = state or Path(re.sub(r"[^\w.-]+", "_", Path(source).name or "feed") + ".imported")
-        _import(client, command(source), place, visibility and visibility.upper(), dry_run=dry_run)
+        try:
+            _import(client, command(source), place, visibility and visibility.upper(), dry_run=dry_run)
+        except importing.BadSource as error:
+            raise PressroomError(str(error)) from None
 
     return run
 
@@ -96,7 +128,7 @@ def _import(
     client: Pressroom, items: Iterable[importing.Item], place: Path, visibility: str | None, *, dry_run: bool
 ) -> None:
     counts = Counter[str]()
-    done = importing.Done(place)
+    done = _Done(place)
     try:
         for item in items:
             outcome = _import_item(client, item, done, visibility, dry_run=dry_run)
@@ -110,9 +142,7 @@ def _import(
         )
 
 
-def _import_item(
-    client: Pressroom, item: importing.Item, done: importing.Done, visibility: str | None, *, dry_run: bool
-) -> str:
+def _import_item(client: Pressroom, item: importing.Item, done: _Done, visibility: str | None, *, dry_run: bool) -> str:
     """Publishes an item unless that was done. Returns the outcome."""
     if item.skip or not (item.text or item.files):
         return "left out"
@@ -120,14 +150,13 @@ def _import_item(
         return "published before"
     audience = cast("Visibility | None", visibility or item.visibility)
     if dry_run:
-        shown = {"visibility": audience or "PUBLIC", "files": len(item.files), "content": item.content}
-        show(shown, f"{shown['visibility']}, {len(item.files)} files: {item.content[:100]!r}")
+        number = min(len(item.files), MOST_FILES)
+        shown = {"visibility": audience or "PUBLIC", "files": number, "content": item.content}
+        show(shown, f"{shown['visibility']}, {number} files: {item.content[:100]!r}")
         return "to be published"
     try:
-        if item.files:
-            made = client.upload_post(
-                item.files, item.content, visibility=audience, idempotency_key=item.idempotency_key
-            )
+        if files := _files_of(item):
+            made = client.upload_post(files, item.content, visibility=audience, idempotency_key=item.idempotency_key)
         else:
             made = client.create_post(item.content, visibility=audience, idempotency_key=item.idempotency_key)
     except (ValidationFailed, Unprocessable) as error:
@@ -136,3 +165,16 @@ def _import_item(
     done.add(item)
     show(made, made["permalink"])
     return "published"
+
+
+def _files_of(item: importing.Item) -> list[File]:
+    """Reads the files of an item that the server can take."""
+    files: list[File] = []
+    for each in item.files:
+        content = io.BytesIO()
+        if len(files) == MOST_FILES or not 0 < each.copy_to(content, LARGEST_FILE) <= LARGEST_FILE:
+            reason = f"{each.name} is left out: a post takes {MOST_FILES} files of up to 8 MB"
+            click.echo(f"{SERVICE}: {item.id}: {reason}", err=True)
+            continue
+        files.append(File(content.getvalue(), each.alt_text, each.name))
+    return files

@@ -1,5 +1,6 @@
-"""What `pressroom-client import` reads: a copy of an account, an archive of Mastodon, a feed, or lines of JSON, each as
-a stream of items.
+"""What imports read: the copy of an account, an archive of Mastodon, a feed, lines of JSON, each as a stream of items.
+
+`pressroom import` reads them, and `pressroom-client import` by a copy of this file, so it imports nothing of either.
 
 Sources are strangers' files: every reading is bounded, nothing is unpacked to disk, and names in an archive are looked
 up among its members alone.
@@ -9,8 +10,8 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import io
 import json
-import os
 import re
 import tarfile
 import zipfile
@@ -24,9 +25,6 @@ from pathlib import Path
 from typing import IO, Any, cast
 from xml.etree import ElementTree
 
-from pressroom_client._files import File
-from pressroom_client.errors import PressroomError
-
 LONGEST_ITEM = 4_000_000
 """Characters of one item, at most."""
 
@@ -34,18 +32,54 @@ LARGEST_SOURCE = 4 * 1024**3
 """Bytes of an archive's list of posts, at most: an archive of a few KB can unfold to more than any disk holds."""
 
 LARGEST_FEED = 32 * 1024**2
-LARGEST_FILE = 8 * 1024**2
-MOST_FILES = 4
+MOST_FILES = 10
 LONGEST_ID = 100
 LONGEST_ALT_TEXT = 1_500
 MOST_MEMBERS = 500_000
 PIECE = 65_536
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 ATOM = "{http://www.w3.org/2005/Atom}"
+_DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
-class BadSource(PressroomError):
+class BadSource(Exception):
     """A source cannot be read: what is wrong with it, and where."""
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A picture or video of an item, in its archive.
+
+    Attributes:
+        name: The name of the file.
+        alt_text: What it shows, for people who cannot see it.
+        open: Opens it, while the items of its source are read.
+    """
+
+    name: str
+    alt_text: str
+    open: Callable[[], IO[bytes]]
+
+    def copy_to(self, target: IO[bytes], most: int) -> int:
+        """Copies its bytes, up to the first piece beyond `most`. Returns how many. Raises BadSource."""
+        size = 0
+        with self._opened() as read:
+            while size <= most and (piece := read()):
+                size += target.write(piece)
+        return size
+
+    @contextmanager
+    def _opened(self) -> Generator[Callable[[], bytes]]:
+        """Gives the function that reads the next piece."""
+
+        def read() -> bytes:
+            try:
+                return member.read(PIECE)
+            except (*_DAMAGED_ZIP, tarfile.TarError, OSError) as error:
+                raise BadSource(f"The file {self.name} of the archive is damaged: {error}") from None
+
+        with self.open() as member:
+            yield read
 
 
 @dataclass
@@ -65,12 +99,12 @@ class Item:
     text: str
     date: str | None = None
     visibility: str | None = None
-    files: list[File] = field(default_factory=list)
+    files: list[Attachment] = field(default_factory=list)
     skip: str = ""
 
     @property
     def idempotency_key(self) -> str:
-        """The key of its publication, the same at every run."""
+        """The key of its publication, the same at every run of every importer."""
         return "import-" + hashlib.sha256(self.id.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     @property
@@ -78,28 +112,6 @@ class Item:
         """Its text, ending in the day of its first publication."""
         day = re.match(r"\d{4}-\d\d-\d\d", self.date or "")
         return f"{self.text}\n\n({day[0]})".strip() if day else self.text
-
-
-class Done:
-    """The items that earlier runs published: a line for each, written before the next item begins."""
-
-    def __init__(self, path: Path) -> None:
-        self._seen = set(path.read_text("ascii").split()) if path.exists() else set[str]()
-        self._file = path.open("a", encoding="ascii")
-
-    def __contains__(self, item: Item) -> bool:
-        return item.idempotency_key in self._seen
-
-    def add(self, item: Item) -> None:
-        """Remembers an item, through a power cut too."""
-        self._seen.add(item.idempotency_key)
-        self._file.write(f"{item.idempotency_key}\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
 
 
 def read_jsonl(path: Path) -> Iterator[Item]:
@@ -156,7 +168,7 @@ def _members_of_zip(path: Path) -> Generator[Open]:
         with zipfile.ZipFile(path) as archive:
             names = {_plain(name): name for name in archive.namelist()}
             yield lambda name: archive.open(names[name]) if name in names else None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _DAMAGED_ZIP as error:
         raise BadSource(f"{path.name} is no .zip, or damaged, encrypted or of an unknown kind: {error}") from None
 
 
@@ -263,14 +275,13 @@ def _texts(value: Any) -> list[str]:
 
 
 def _add_file(item: Item, attachment: dict[str, Any], open_member: Open) -> None:
-    member = open_member(_plain(attachment["url"]))
+    url: str = attachment["url"]
+    member = open_member(_plain(url))
     if member is None:
         return
-    with member:
-        content = member.read(LARGEST_FILE + 1)
-    if 0 < len(content) <= LARGEST_FILE:
-        alt_text = attachment["name"] if _is_text(attachment, "name") else ""
-        item.files.append(File(content, alt_text, Path(attachment["url"]).name))
+    member.close()
+    alt_text = attachment["name"][:LONGEST_ALT_TEXT] if _is_text(attachment, "name") else ""
+    item.files.append(Attachment(Path(url).name, alt_text, lambda: open_member(_plain(url)) or io.BytesIO()))
 
 
 def _items_of(stream: IO[bytes], name: str, start_of_list: str) -> Iterator[Any]:
@@ -333,16 +344,16 @@ def _entry_item(entry: ElementTree.Element) -> Item:
     parts = [body] if body.startswith(title.rstrip("…. ")) and body else [title, body]
     name = of("guid", f"{ATOM}id") or link or title
     text = "\n\n".join(part for part in (*parts, link) if part)
-    return Item(f"feed {name}", text, _day(of(f"{ATOM}published", f"{ATOM}updated", "pubDate")))
+    return Item(f"feed {name}", text, _date(of(f"{ATOM}published", f"{ATOM}updated", "pubDate")))
 
 
-def _day(given: str) -> str | None:
+def _date(given: str) -> str | None:
     from email.utils import parsedate_to_datetime
 
     if re.match(r"\d{4}-\d\d-\d\d", given):
         return given
     try:
-        return parsedate_to_datetime(given).date().isoformat()
+        return parsedate_to_datetime(given).isoformat()
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
 

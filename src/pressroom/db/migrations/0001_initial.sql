@@ -517,9 +517,11 @@ CREATE TABLE posts (
     hidden_at BIGINT,                       -- an admin hid it: it stays PRIVATE until an admin shows it again
     deleted_at BIGINT,
     deleted_by_key TEXT,                    -- the key that deleted it; null: deleted in a session, or not deleted
+    imported_as TEXT,                       -- names its source, for which no other post of the account is imported
     PRIMARY KEY (account_id, id)
 );
 CREATE INDEX posts_id ON posts (id, account_id);
+CREATE UNIQUE INDEX posts_imported ON posts (account_id, imported_as) WHERE imported_as IS NOT NULL;
 CREATE INDEX posts_profile ON posts (account_id, visibility, id) WHERE deleted_at IS NULL;
 CREATE INDEX posts_profile_media ON posts (account_id, visibility, id) WHERE has_media AND deleted_at IS NULL;
 CREATE UNIQUE INDEX posts_plain_bounce ON posts (original_id, account_id)

@@ -59,6 +59,7 @@ class Kind(StrEnum):
     ACCOUNT_RESTORED = "account.restored"
     ADMIN_GIVEN = "admin.given"
     ADMIN_TAKEN = "admin.taken"
+    POSTS_IMPORTED = "posts.imported"
     JOB_RETRIED = "job.retried"
     INVITATION_MADE = "invitation.made"
     INVITATION_REVOKED = "invitation.revoked"

@@ -105,6 +105,16 @@ class NewPost(msgspec.Struct):
         return self.forced_link or (self.content.link if self.content else None)
 
 
+class ImportedPost(msgspec.Struct):
+    """A post to import. `source` names it where it was published first, at `created_at` (milliseconds)."""
+
+    source: str
+    created_at: int
+    content: ParsedText | None
+    visibility: Visibility
+    media: list[NewMedia] = msgspec.field(default_factory=list[NewMedia])
+
+
 class Edit(msgspec.Struct):
     """The fields of an edit; None leaves a field as it is."""
 

@@ -96,6 +96,14 @@ async def _index(tx: Tx, text: IndexedText, number: int, *, is_new: bool) -> Non
     await queries.put_post(tx, number=number, is_new=is_new, post_id=text.id, account_id=text.account_id, words=words)
 
 
+async def index_again(tx: Tx) -> None:
+    """Empties the index and has all posts indexed: its numbers follow the posts' ids, and the ids of imported posts lie
+    between those of others."""
+    await hold(tx, INDEX)
+    await queries.empty_index(tx)
+    await indexing.note_all(tx)
+
+
 async def begin_search(tx: Tx, search: Search, cursor: str | None) -> Line | None:
     """Returns the part of the index in which a search looks, from the `cursor` on; None when nothing can be found."""
     wanted, unwanted = list(search.wanted), list(search.unwanted)

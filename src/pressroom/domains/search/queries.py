@@ -180,6 +180,10 @@ DELETE_WORDS: Final = Command("DELETE FROM indexed_words WHERE rowid = :number")
 
 INSERT_WORDS: Final = Command("INSERT INTO indexed_words (rowid, words) VALUES (:number, :words)")
 
+EMPTY_WORDS: Final = Command("INSERT INTO indexed_words (indexed_words) VALUES ('delete-all')")
+
+EMPTY_INDEX: Final = Command("DELETE FROM indexed_posts")
+
 DELETE_INDEXED: Final = Command("DELETE FROM indexed_posts WHERE number = :number")
 
 INSERT_INDEXED: Final = {
@@ -196,6 +200,23 @@ INSERT_INDEXED: Final = {
 _NUMBER: Final = attrgetter("number")
 
 LIST_INDEXED: Final = Query(Indexed, f"SELECT number, post_id FROM indexed_posts WHERE post_id IN ({in_list('id')})")
+
+
+@sql.one(
+    "SELECT p.id FROM posts p WHERE p.account_id = :account_id AND p.imported_as IS NOT NULL AND p.deleted_at IS NULL"
+    " AND NOT EXISTS (SELECT 1 FROM indexed_posts i WHERE i.post_id = p.id)"
+    " AND NOT EXISTS (SELECT 1 FROM unindexed_posts u WHERE u.post_id = p.id) LIMIT 1"
+)
+async def find_left_out(tx: Tx, account_id: str) -> str | None:
+    """Returns a post that the account imported and that is neither indexed nor to be indexed."""
+    ...
+
+
+async def empty_index(tx: Tx) -> None:
+    """Removes all posts and words."""
+    if tx.engine == "sqlite":
+        await tx.run(EMPTY_WORDS)
+    await tx.run(EMPTY_INDEX)
 
 
 @sql.one("SELECT number FROM indexed_posts ORDER BY number DESC LIMIT 1")

@@ -16,18 +16,13 @@ from pressroom.db.postgres.connector import Connector, PostgresOptions
 from pressroom.db.postgres.database import open_postgres
 from pressroom.db.postgres.lock import PATIENCE, TAKE
 from pressroom.db.postgres.partitions import make_ahead
+from pressroom.domains.posts.queries.indexing import NOTE_ALL
 from pressroom.domains.webhooks.models import RETENTION
 from pressroom.errors import SettingError
 from pressroom.operations.transfer import marks
 from pressroom.operations.transfer.marks import Mark
 from pressroom.operations.transfer.tables import Row, Table
 from pressroom.server.sole_counter import API_LOCK
-
-_INDEX: Final = (
-    "INSERT INTO unindexed_posts (post_id) SELECT id FROM posts"
-    " WHERE type <> 'SHARE' AND deleted_at IS NULL ON CONFLICT DO NOTHING"
-)
-"""Has a server index the words of all posts."""
 
 _ALONE: Final = "LOCK TABLE transfers IN EXCLUSIVE MODE"
 
@@ -77,7 +72,7 @@ class Target:
 
     async def finish(self, transfer_id: str) -> None:
         """Marks it as whole, and has the planner's statistics renewed. A server will index its posts."""
-        await self._connection.execute(_INDEX)
+        await self._connection.execute(NOTE_ALL.numbered)
         await self._connection.execute("ANALYZE")
         # Last: until then no server starts on it, so none serves half of an installation.
         await self._connection.execute(marks.FINISH.numbered, SystemClock().now(), transfer_id)

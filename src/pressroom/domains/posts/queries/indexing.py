@@ -29,6 +29,12 @@ NOTE_UNINDEXED: Final = Command(
     "INSERT INTO unindexed_posts (post_id) VALUES (:post_id) ON CONFLICT (post_id) DO UPDATE SET post_id = :post_id"
 )
 
+NOTE_ALL: Final = Command(
+    "INSERT INTO unindexed_posts (post_id) SELECT id FROM posts"
+    " WHERE type <> 'SHARE' AND deleted_at IS NULL ON CONFLICT DO NOTHING"
+)
+"""Has a server index the words of all posts."""
+
 FIND_TEXTS: Final = Query(
     IndexedText,
     "SELECT id, account_id, content, has_media, has_poll, preview_url, deleted_at FROM posts"
@@ -50,6 +56,11 @@ async def insert_unindexed(tx: Tx, post_id: str) -> None:
 async def note_unindexed(tx: Tx, post_id: str) -> None:
     """Notes that the search words of a post are out of date: no search finds it until it is indexed."""
     await tx.later(NOTE_UNINDEXED, post_id=post_id)
+
+
+async def note_all(tx: Tx) -> None:
+    """Notes that all posts are to be indexed."""
+    await tx.run(NOTE_ALL)
 
 
 @sql.all("SELECT post_id FROM unindexed_posts ORDER BY post_id LIMIT :limit FOR UPDATE SKIP LOCKED")

@@ -1,17 +1,32 @@
 """Creating, changing, deleting and erasing posts, and their counters."""
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
 import msgspec
 
 from pressroom.db import Command, Query, Tx, Value, sql
+from pressroom.db.params import in_list, spread
 from pressroom.domains.limits.models import KeyWrite
 from pressroom.domains.posts.models import POST_COLUMNS, Post, PostType
 from pressroom.domains.posts.visibility import Visibility
 
-INSERT_POST: Final = Command(
-    f"INSERT INTO posts ({', '.join(POST_COLUMNS)}) VALUES ({', '.join(f':{column}' for column in POST_COLUMNS)})"
+_COLUMNS: Final = ", ".join(POST_COLUMNS)
+_VALUES: Final = ", ".join(f":{column}" for column in POST_COLUMNS)
+
+INSERT_POST: Final = Command(f"INSERT INTO posts ({_COLUMNS}) VALUES ({_VALUES})")
+
+INSERT_IMPORTED: Final = Query(
+    str,
+    f"INSERT INTO posts ({_COLUMNS}, imported_as) VALUES ({_VALUES}, :imported_as)"
+    " ON CONFLICT (account_id, imported_as) WHERE imported_as IS NOT NULL DO NOTHING RETURNING id",
+)
+
+LIST_IMPORTED: Final = Query(
+    str,
+    f"SELECT imported_as FROM posts WHERE account_id = :account_id AND imported_as IN ({in_list('source')})"
+    " AND imported_as IS NOT NULL",
 )
 
 
@@ -87,6 +102,16 @@ _values_of: Final = attrgetter(*POST_COLUMNS)
 async def insert_post(tx: Tx, post: Post) -> None:
     """Inserts a new post."""
     await tx.later(INSERT_POST, **post_values(post))
+
+
+async def insert_imported(tx: Tx, post: Post, imported_as: str) -> bool:
+    """Inserts a post that has a source. Returns False when the account has one of this source already."""
+    return await tx.one(INSERT_IMPORTED, **post_values(post), imported_as=imported_as) is not None
+
+
+async def list_imported(tx: Tx, account_id: str, sources: Sequence[str]) -> list[str]:
+    """Returns those of at most BATCH sources of which the account has a post, deleted ones too."""
+    return await tx.all(LIST_IMPORTED, account_id=account_id, **spread("source", sources))
 
 
 def post_values(post: Post) -> dict[str, Value]:
@@ -213,7 +238,7 @@ async def add_views(tx: Tx, post_id: str, count: int) -> None:
 # The row stays, with its visibility: routes go on answering 404 for the id. The allowlist is erased.
 ERASE_POST: Final = Command(
     "UPDATE posts SET content = NULL, location_name = NULL, latitude = NULL, longitude = NULL, preview_url = NULL,"
-    " key_id = NULL, deleted_by_key = NULL, edited_at = NULL, has_poll = FALSE,"
+    " key_id = NULL, deleted_by_key = NULL, edited_at = NULL, imported_as = NULL, has_poll = FALSE,"
     " visibility = CASE WHEN visibility = 'CUSTOM' THEN 'PRIVATE' ELSE visibility END"
     " WHERE account_id = :account_id AND id = :post_id"
 )
@@ -231,7 +256,8 @@ ERASE_OPTIONS: Final = Command("UPDATE poll_options SET label = '' WHERE post_id
 @sql.all(
     "SELECT id FROM posts WHERE account_id = :account_id AND id < :before AND (deleted_at IS NULL"
     " OR content IS NOT NULL OR location_name IS NOT NULL OR preview_url IS NOT NULL OR key_id IS NOT NULL"
-    " OR deleted_by_key IS NOT NULL OR edited_at IS NOT NULL OR has_poll OR visibility = 'CUSTOM')"
+    " OR deleted_by_key IS NOT NULL OR edited_at IS NOT NULL OR imported_as IS NOT NULL OR has_poll"
+    " OR visibility = 'CUSTOM')"
     " ORDER BY id DESC LIMIT :limit"
 )
 async def list_unerased(tx: Tx, account_id: str, *, before: str, limit: int) -> list[str]:

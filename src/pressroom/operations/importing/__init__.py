@@ -1,0 +1,1 @@
+"""`pressroom import`: posts of other places, with their dates (docs/importing.md)."""
