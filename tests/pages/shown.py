@@ -202,6 +202,8 @@ ELSEWHERE: Final = {
     "/@{username}/feed.json": "a feed",
     "/hub/{slug}/feed.json": "a feed",
     "/tag/{name}/feed.json": "a feed",
+    "/sitemap.xml": "for search engines",
+    "/sitemap/{page}": "for search engines",
     "/login/code": "test_sign_in.py looks at it: it takes a right password first",
     "/settings/security/two-factor/code": "leads to the page of the set-up",
     "/settings/keys/{keyId}/webhooks/{webhookId}/deliveries": "a part of the endpoint's page",

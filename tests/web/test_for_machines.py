@@ -27,6 +27,7 @@ def test_robots_and_icon(server: LocalServer) -> None:
     def is_left_out(path: str) -> bool:
         return any(re.match(each, path) for each in left_out)
 
+    assert robots.text.endswith(f"\nSitemap: {server.base_url}/sitemap.xml\n")
     for route in ROUTES:
         path = re.sub(r"\{\w+\}", "0", route.path)
         if isinstance(route.access, Page) and route.method == "GET":

@@ -46,7 +46,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         streams=runtime.streams,
         openapi=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings)))),
         openapi_keys=MadeOnce(lambda: CachedBody(msgspec.json.encode(describe_api(runtime.settings, keyed=True)))),
-        robots=robots_of(ROUTES).encode(),
+        robots=robots_of(ROUTES, runtime.settings.base_url).encode(),
         has_page=Router(ROUTES).has_page,
         clock_notice=lambda: skew_notice(runtime.clock),
         is_draining=lambda: runtime.draining,

@@ -62,6 +62,7 @@ DECLARED: Final = (
     "search.pages",
     "explore.pages",
     "reading.feeds",
+    "reading.sitemaps",
     "comments.pages",
     "follows.pages",
     "privacy.pages",

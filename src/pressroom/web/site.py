@@ -284,8 +284,8 @@ BESIDE: Final = ("/api/", "/login", "/oembed")
 _PARAMETER: Final = re.compile(r"\{\w+\}")
 
 
-def robots_of(routes: Iterable[Route[Any]]) -> str:
-    """Returns a robots.txt that leaves out every page of `routes` that demands a session.
+def robots_of(routes: Iterable[Route[Any]], base_url: str) -> str:
+    """Returns a robots.txt that leaves out every page of `routes` that demands a session, and names the sitemaps.
 
     A parameter of a path becomes `*`; paths below one that is left out already are not named again.
     """
@@ -294,4 +294,5 @@ def robots_of(routes: Iterable[Route[Any]]) -> str:
     for path in sorted({*BESIDE, *(_PARAMETER.sub("*", each) for each in owned)}):
         if not any(path.startswith(f"{above.removesuffix('/')}/") for above in paths):
             paths.append(path)
-    return "".join(["User-agent: *\n", *(f"Disallow: {path}\n" for path in paths)])
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in paths), "", f"Sitemap: {base_url}/sitemap.xml", ""]
+    return "\n".join(lines)

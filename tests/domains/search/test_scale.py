@@ -16,6 +16,7 @@ from pressroom.db.postgres.database import open_postgres
 from pressroom.db.sqlite.database import connect, drive, open_sqlite
 from pressroom.db.sqlite.tx import SqliteTx
 from pressroom.domains.accounts.actions import NewAccount, create_account
+from pressroom.domains.reading.queries import list_indexed, list_public
 from pressroom.domains.search import queries
 from pressroom.domains.search.models import parse_search
 from pressroom.domains.search.queries import FIND_IN_SPANS, Match
@@ -120,6 +121,8 @@ async def read(tx: Tx, asked: list[Asked]) -> dict[str, list[Match]]:
     await queries.find_person(noting, "p7", reader="")
     await queries.find_hubs(noting, "p", reader="", place=("p", ""), limit=50)
     await queries.find_tags(noting, "t", reader="", after="", limit=50)
+    sitemap = await list_indexed(noting, POSTS // 2, POSTS // 2 + 50)
+    assert len(await list_public(noting, sitemap)) == 50
     return found
 
 
