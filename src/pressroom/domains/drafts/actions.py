@@ -13,11 +13,11 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Account, Caller, SourceKey
 from pressroom.domains.drafts import queries
 from pressroom.domains.drafts.models import (
+    EMPTY,
     OPEN,
     RETENTION,
     Draft,
     DraftChanges,
-    DraftFields,
     DraftState,
     DraftView,
     alt_text_faults,
@@ -61,7 +61,7 @@ async def create_draft(tx: Tx, caller: Caller, changes: DraftChanges) -> DraftVi
         key_id=caller.key_id,
         version=0,
         state=DraftState.DRAFT,
-        fields=encoded(DraftFields()),
+        fields=encoded(EMPTY),
         publish_at=None,
         scheduled_by_key=False,
         needs_approval=False,

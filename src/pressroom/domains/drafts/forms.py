@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Annotated, Final
 
+import msgspec
 from msgspec import Meta
 
 from pressroom.clock import parse_iso
-from pressroom.domains.drafts.models import DraftChanges, Place
+from pressroom.domains.drafts.models import DraftChanges
 from pressroom.domains.drafts.schemas import LATEST, moment_errors
 from pressroom.domains.media.models import ALT_TEXT_LIMIT, FILE_BYTES_SIGNED_IN, FILES_SIGNED_IN
 from pressroom.domains.media.uploads import file_errors
 from pressroom.domains.posts.forms import COMPOSE_FIELDS, ComposePost
-from pressroom.domains.posts.visibility import Commenters, Visibility
 from pressroom.errors import Code, FieldError
 from pressroom.web.multipart_rules import FormRules
 from pressroom.web.page_forms import FormFields
@@ -38,15 +38,12 @@ class ComposeDraft(ComposePost, kw_only=True):
 
     def changes(self, publish_at: int | None = None) -> DraftChanges:
         """Returns the draft's whole new content; `publish_at` (milliseconds) schedules it, None takes it off."""
-        place, kept = self.location, self.media_ids or []
+        kept = self.media_ids or []
         texts = dict(zip(self.shown_ids or [], self.shown_texts or [], strict=False))
         return DraftChanges(
             given={
+                **msgspec.structs.asdict(self.post_fields()),
                 "content": self.content,
-                "visibility": self.visibility or Visibility.PUBLIC,
-                "comments": self.comments or Commenters.EVERYONE,
-                "location": Place(place.name, place.latitude, place.longitude) if place else None,
-                "hub_id": self.hub_id,
                 "poll": self.poll.new_poll() if self.poll else None,
                 "link": self.link_preview_url,
                 "usernames": self.usernames or [],

@@ -7,8 +7,8 @@ import msgspec
 
 from pressroom.clock import DAY
 from pressroom.domains.media.models import Media, ProcessingStatus
-from pressroom.domains.posts.models import NewPoll, NewPost, PostFields, parse_text
-from pressroom.domains.posts.visibility import Commenters, Visibility
+from pressroom.domains.posts.models import BARE, NewPoll, NewPost, PostFields, parse_text
+from pressroom.domains.posts.visibility import Visibility
 from pressroom.domains.previews.urls import normalised
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_blank
@@ -39,22 +39,10 @@ OPEN: Final = (DraftState.DRAFT, DraftState.REFUSED)
 """The states that count against MOST_DRAFTS."""
 
 
-class Place(msgspec.Struct):
-    """A named place; its coordinates are in degrees."""
-
-    name: str
-    latitude: float | None = None
-    longitude: float | None = None
-
-
-class DraftFields(msgspec.Struct, omit_defaults=True, rename="camel"):
+class DraftFields(PostFields):
     """The fields of the post that a draft is to become. They are stored as one JSON text."""
 
     content: str | None = None
-    visibility: Visibility = Visibility.PUBLIC
-    comments: Commenters = Commenters.EVERYONE
-    location: Place | None = None
-    hub_id: str | None = None
     poll: NewPoll | None = None
     link: str | None = None  # the page whose card is to be shown, as it was typed
     usernames: list[str] = msgspec.field(default_factory=list[str])  # the allowlist of a CUSTOM post
@@ -106,33 +94,27 @@ class DraftChanges(msgspec.Struct):
         return msgspec.structs.replace(fields, **self.given)
 
 
-_encoder: Final = msgspec.json.Encoder()
-_decoder: Final = msgspec.json.Decoder(DraftFields)
+EMPTY: Final = DraftFields(**msgspec.structs.asdict(BARE))
+"""The fields of a draft that was given none."""
+
+_DEFAULTS: Final = msgspec.to_builtins(BARE)
 
 
 def encoded(fields: DraftFields) -> str:
     """Returns the fields as they are stored."""
-    return _encoder.encode(fields).decode()
+    return msgspec.json.encode(fields).decode()
 
 
 def decoded(stored: str) -> DraftFields:
-    """Returns stored fields."""
-    return _decoder.decode(stored)
+    """Returns stored fields. A field that is younger than the draft has its value in BARE."""
+    return msgspec.convert(_DEFAULTS | msgspec.json.decode(stored), DraftFields)
 
 
 def post_of(fields: DraftFields, owner_id: str, media: list[Media]) -> NewPost:
     """Returns the post to publish; it takes over the files of the draft `owner_id`."""
-    place = fields.location
     return NewPost(
         content=None if is_blank(fields.content) else parse_text(fields.content or ""),
-        fields=PostFields(
-            visibility=fields.visibility,
-            commenters=fields.comments,
-            location_name=place.name if place else None,
-            latitude=place.latitude if place else None,
-            longitude=place.longitude if place else None,
-            hub_id=fields.hub_id,
-        ),
+        fields=PostFields(**{name: getattr(fields, name) for name in PostFields.__struct_fields__}),
         poll=fields.poll,
         forced_link=None if fields.link is None or media else normalised(fields.link),
         files_of=owner_id if media else None,

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from pressroom.clock import MINUTE, iso, iso_or_none, parse_iso
-from pressroom.domains.drafts.models import AHEAD, DraftChanges, DraftState, DraftView, Place
+from pressroom.domains.drafts.models import AHEAD, DraftChanges, DraftState, DraftView
 from pressroom.domains.keys.schemas import SourceKeyOut, source_key
 from pressroom.domains.media.models import ALT_TEXT_LIMIT, FILES_SIGNED_IN
 from pressroom.domains.media.schemas import MediaEntryOut, media_shape
@@ -17,6 +17,7 @@ from pressroom.domains.posts.schemas import (
     LocationIn,
     LocationOut,
     link_errors,
+    location_shape,
     named_twice,
     place_errors,
 )
@@ -126,8 +127,10 @@ class DraftBody(Body, kw_only=True):
         values: dict[str, object] = {
             "content": self.content or None if self.content is not UNSET else UNSET,
             "visibility": Visibility.PUBLIC if self.visibility is None else self.visibility,
-            "comments": Commenters.EVERYONE if self.comments is None else self.comments,
-            "location": Place(place.name, place.latitude, place.longitude) if isinstance(place, LocationIn) else place,
+            "commenters": Commenters.EVERYONE if self.comments is None else self.comments,
+            "location_name": place.name if isinstance(place, LocationIn) else place,
+            "latitude": place.latitude if isinstance(place, LocationIn) else place,
+            "longitude": place.longitude if isinstance(place, LocationIn) else place,
             "hub_id": self.hub_id,
             "poll": poll.new_poll() if isinstance(poll, PollIn) else poll,
             "link": self.link_preview_url,
@@ -280,7 +283,7 @@ def moment_errors(text: str, now: int) -> Iterator[FieldError]:
 def draft_shape(view: DraftView, addresses: MediaAddresses) -> DraftOut:
     """Returns a draft as its owner, or the key that made it, sees it."""
     draft, fields = view.draft, view.fields
-    place, poll = fields.location, fields.poll
+    poll = fields.poll
     return DraftOut(
         id=draft.id,
         version=draft.version,
@@ -293,11 +296,11 @@ def draft_shape(view: DraftView, addresses: MediaAddresses) -> DraftOut:
         post_id=draft.post_id,
         content=fields.content,
         visibility=fields.visibility,
-        location=LocationOut(place.name, place.latitude, place.longitude) if place else None,
+        location=location_shape(fields),
         hub_id=fields.hub_id,
         poll=DraftPollOut(poll.question, poll.options, poll.multiple, poll.duration // MINUTE) if poll else None,
         link_preview_url=fields.link,
-        comments=fields.comments,
+        comments=fields.commenters,
         usernames=fields.usernames,
         media_ids=[media.id for media in view.media],
         media=[media_shape(media, addresses, public=False) for media in view.media],

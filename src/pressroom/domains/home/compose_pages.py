@@ -1,8 +1,8 @@
 """The compose box on a page of its own: for drafts, for phones, and for text that other pages share
 (docs/web-app.md#composing)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, cast
 
 import msgspec
 
@@ -19,7 +19,7 @@ from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.media.uploads import staged_uploads
 from pressroom.domains.media.urls import addresses_of
 from pressroom.domains.posts.actions import publish
-from pressroom.domains.posts.forms import COMPOSE_FILES
+from pressroom.domains.posts.forms import COMPOSE_FILES, ComposePost
 from pressroom.domains.posts.routes import await_card
 from pressroom.domains.posts.visibility import Visibility
 from pressroom.errors import NotFound
@@ -88,29 +88,28 @@ def shared_text(asked: Mapping[str, str]) -> dict[str, Sequence[str]]:
 
 
 def typed_of(draft: DraftOut) -> dict[str, Sequence[str]]:
-    """Returns a draft as the fields of the form."""
-    place, poll = draft.location, draft.poll
-    values: dict[str, str | None] = {
-        "content": draft.content,
-        "visibility": draft.visibility,
-        "hubId": draft.hub_id,
-        "comments": draft.comments,
-        "usernames": "\n".join(draft.usernames),
-        "linkPreviewUrl": draft.link_preview_url,
-        "publishAt": draft.publish_at if draft.state == DraftState.SCHEDULED else None,
-    }
-    if place is not None:
-        coordinates = (place.latitude, place.longitude)
-        latitude, longitude = (None if each is None else str(each) for each in coordinates)
-        values |= {"location.name": place.name, "location.latitude": latitude, "location.longitude": longitude}
-    if poll is not None:
-        values |= {
-            "poll.question": poll.question,
-            "poll.options": "\n".join(poll.options),
-            "poll.durationMinutes": str(poll.duration_minutes),
-            "poll.multiple": "true" if poll.multiple else None,
-        }
-    return {name: [value] for name, value in values.items() if value is not None}
+    """Returns a draft as the fields of the form, whose names are those of the JSON."""
+    values = msgspec.to_builtins(draft)
+    names = [name for name in ComposePost.__struct_encode_fields__ if name in values]
+    if draft.state == DraftState.SCHEDULED:
+        names.append("publishAt")
+    return {field: [text] for name in names for field, text in _typed(name, values[name])}
+
+
+def _typed(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Yields a value as fields of the form: of an object each of its own, of a list its lines."""
+    match value:
+        case None | False:
+            return
+        case True:
+            yield name, "true"
+        case dict():
+            for inner, of_it in cast("dict[str, object]", value).items():
+                yield from _typed(f"{name}.{inner}", of_it)
+        case list():
+            yield name, "\n".join(cast("list[str]", value))
+        case _:
+            yield name, str(value)
 
 
 async def keep(

@@ -143,14 +143,18 @@ def encode(section: Section, row: Any) -> bytes:
         values["file"] = file_name(row)
     if section.name in _STORED_AS_JSON:
         name = _STORED_AS_JSON[section.name]
-        values[name] = msgspec.json.decode(values[name])
+        values[name] = _shown(msgspec.json.decode(values[name]))
     return msgspec.json.encode(values)
 
 
 def shown(row: msgspec.Struct) -> dict[str, Any]:
     """Returns a row by names in camel case, with times as ISO 8601."""
+    return _shown(msgspec.structs.asdict(row))
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, value in msgspec.structs.asdict(row).items():
+    for name, value in row.items():
         first, *rest = name.split("_")
         is_time = isinstance(value, int) and (name == "at" or name.endswith("_at"))
         values[first + "".join(each.capitalize() for each in rest)] = iso(value) if is_time else value

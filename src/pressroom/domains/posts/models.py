@@ -56,7 +56,7 @@ class NewPoll(msgspec.Struct):
 class PostFields(msgspec.Struct):
     """The fields that an author gives a post beside its content. Each field is a column, and stored as it is given.
 
-    `latitude` and `longitude` are in degrees.
+    Drafts and the owner's copy of the posts have the same fields. `latitude` and `longitude` are in degrees.
     """
 
     visibility: Visibility

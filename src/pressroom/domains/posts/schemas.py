@@ -20,7 +20,6 @@ from pressroom.domains.posts.models import (
     PostFields,
     PostType,
     PostView,
-    SeenPost,
     parse_text,
 )
 from pressroom.domains.posts.poll_schemas import PollIn, PollOut, poll_shape
@@ -315,7 +314,7 @@ def _fields(view: PostView, addresses: MediaAddresses, now: int) -> dict[str, An
         "content": post.content,
         "media": [media_shape(media, addresses, public=public) for media in view.media] or None,
         "link_preview": card_shape(view.card, base_url) if view.card else None,
-        "location": _location(post),
+        "location": location_shape(post),
         "type": post.type,
         "visibility": post.visibility,
         "comments": post.commenters,
@@ -341,5 +340,7 @@ def _fields(view: PostView, addresses: MediaAddresses, now: int) -> dict[str, An
     }
 
 
-def _location(post: SeenPost) -> LocationOut | None:
-    return None if post.location_name is None else LocationOut(post.location_name, post.latitude, post.longitude)
+def location_shape(fields: PostFields) -> LocationOut | None:
+    """Returns the place of a post or draft, if it has one."""
+    name = fields.location_name
+    return None if name is None else LocationOut(name, fields.latitude, fields.longitude)

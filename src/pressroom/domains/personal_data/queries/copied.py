@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from pressroom.db import Query, Tx, sql
+from pressroom.domains.posts.models import PostFields
 
 PAGE: Final = 100
 """Rows of one page: at most some 2 MB of text."""
@@ -37,16 +38,10 @@ class CopiedAccount(msgspec.Struct):
     """The id of the cover that it shows."""
 
 
-class CopiedPost(msgspec.Struct):
+class CopiedPost(PostFields):
     id: str
     type: str
     content: str | None
-    visibility: str
-    commenters: str
-    location_name: str | None
-    latitude: float | None
-    longitude: float | None
-    hub_id: str | None
     original_id: str | None
     link: str | None
     likes: int
