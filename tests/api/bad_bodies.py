@@ -157,6 +157,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
     "sign_in_by_link": {"nothing": ({}, {"token": "required"})},
     "sign_in": {"nothing": ({}, {"login": "required", "password": "required"})},
     "add_passkey": {"nothing": ({}, dict.fromkeys(("name", "clientDataJSON", "attestationObject"), "required"))},
+    "rename_passkey": {"nothing": ({}, {"name": "required"})},
     "sign_in_with_passkey": {"nothing": ({}, dict.fromkeys(OF_PASSKEYS, "required"))},
     "confirm_with_passkey": {"nothing": ({}, dict.fromkeys(OF_PASSKEYS, "required"))},
     "confirm_password": {"nothing": ({}, {"password": "required"})},

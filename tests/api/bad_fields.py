@@ -521,6 +521,7 @@ FIELDS: dict[str, Fields] = {
         "clientDataJSON": encoded(4_000),
         "attestationObject": encoded(16_000),
     },
+    "rename_passkey": {"name": name(60, null=REQUIRED)},
     "sign_in_with_passkey": PASSKEY,
     "confirm_with_passkey": PASSKEY,
     "delete_own_account": {

@@ -26,7 +26,7 @@ ELSEWHERE = {
     *("exclude_from_explore", "include_in_explore", "publish_text"),
     *("request_export", "delete_own_account"),
     *("begin_two_factor", "confirm_two_factor", "renew_recovery_codes", "remove_two_factor"),
-    *("end_session", "end_other_sessions", "add_passkey", "remove_passkey", "confirm_with_passkey"),
+    *("end_session", "end_other_sessions", "add_passkey", "rename_passkey", "remove_passkey", "confirm_with_passkey"),
 }
 """Routes with tests of their own: here, in tests/media, and in modules of their subject."""
 

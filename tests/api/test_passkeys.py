@@ -92,6 +92,30 @@ def test_a_passkey_is_added_listed_used_and_removed(mira: Person) -> None:
     assert entries == [("passkey.removed", {"passkey": "Phone"}), ("passkey.added", {"passkey": "Phone"})]
 
 
+def test_rename_changes_the_listed_name_and_is_logged(mira: Person, server: LocalServer) -> None:
+    made, otto = add(mira, "Phone"), Person(server)
+    (listed,) = mira.request("GET", ROUTE, token=mira.token).json()["passkeys"]
+    path = f"{ROUTE}/{listed['id']}"
+    # The name decides nothing, so a password of long ago is enough.
+    mira.server.clock.advance(31 * MINUTE)
+
+    def rename(key: str) -> httpx.Response:
+        body, headers = {"name": "Old phone"}, {"Idempotency-Key": key}
+        return mira.request("PATCH", path, token=mira.token, json=body, headers=headers)
+
+    renamed = rename("k")
+    assert (renamed.status_code, renamed.json()) == (200, {**listed, "name": "Old phone"})
+    assert rename("k").json() == rename("another").json() == renamed.json()
+
+    assert mira.request("GET", ROUTE, token=mira.token).json() == {"passkeys": [renamed.json()]}
+    assert label(mira.request("PATCH", path, token=otto.token, json={"name": "Mine"})) == (404, "Not found")
+    assert label(mira.request("PATCH", path, json={"name": "Mine"})) == (401, "Unauthorized")
+    assert sign_in(mira, made).status_code == 200
+    log = mira.request("GET", "/api/auth/log", token=mira.token).json()["entries"]
+    details = [each["detail"] for each in log if each["kind"] == "passkey.renamed"]
+    assert details == [{"passkey": "Phone", "name": "Old phone"}]
+
+
 def test_options_demand_a_discoverable_verified_credential(mira: Person) -> None:
     made = add(mira)
     options = options_of(mira)

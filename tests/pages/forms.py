@@ -85,6 +85,7 @@ LINES: Final[dict[str, Line]] = {
     "/settings/security/two-factor/code": Line({"code": "{code}"}),
     "/settings/security/two-factor/remove": Line({"password": PASSWORD}, guarded=True),
     "/settings/security/recovery-codes": Line(guarded=True),
+    "/settings/security/passkeys/{passkeyId}/rename": Line({"name": "Phone"}, wrong=({"name": ""}, {"name": "x" * 61})),
     "/settings/security/passkeys/{passkeyId}/remove": Line(),
     "/settings/data/export": Line(),
     "/settings/data/delete": Line({"username": "{username}", "password": PASSWORD}, acts_once=False),

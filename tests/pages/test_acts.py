@@ -52,7 +52,8 @@ def test_act_leads_back_and_shows_its_effect(actor: MakeActor) -> None:
     for does, undoes in (("Like", "Liked"), ("Save", "Saved"), ("Bounce", "Bounced")):
         before = offered(visit(alice.server, path, bob))
         place = led(act(bob, before[does]))
-        assert place == f"{path}#post-{post['id']}"
+        notice = {"Save": "?done=post-saved", "Bounce": "?done=post-bounced"}.get(does, "")
+        assert place == f"{path}{notice}#post-{post['id']}"
         page = visit(alice.server, path, bob)
         assert undoes in offered(page)
         assert undoes in page.lines("[aria-pressed='true'] span")
@@ -108,7 +109,7 @@ def test_bounce_of_a_bounce_shares_the_original(actor: MakeActor) -> None:
     page = visit(alice.server, f"/post/{share['id']}", carol)
     place = led(act(carol, offered(page)["Bounce"]))
 
-    assert place == f"/post/{share['id']}#post-{share['id']}"
+    assert place == f"/post/{share['id']}?done=post-bounced#post-{share['id']}"
     assert "Bounced" in offered(visit(alice.server, f"/post/{share['id']}", carol))
     assert read(alice, post["id"])["stats"]["shares"] == 2
 
@@ -311,15 +312,19 @@ def test_blocking_and_muting_and_taking_it_back(actor: MakeActor) -> None:
     alice, bob = actor(), actor()
     post, path = publish(bob), f"/@{bob.account.username}"
     here = f"/post/{post['id']}"
-    assert [form.text(strip=True) for form in visit(alice.server, here, alice).tree.css(".acts .more form")] == [
+    page = visit(alice.server, here, alice)
+    assert page.lines(".acts .more :is(form, a)")[:2] == [
         f"Mute @{bob.account.username}",
         f"Block @{bob.account.username}",
     ]
+    assert page.values(".acts .more a[data-ask]", "href") == [f"{path}/block"], "the post is a 404 afterwards"
 
-    assert led(act(alice, f"{path}/mute?next={here}")) == here
+    assert led(act(alice, f"{path}/mute?next={here}")) == f"{here}?done=account-muted"
     assert "Unmute" in visit(alice.server, path, alice).lines(".follow .more button")
     assert led(act(alice, f"{path}/unmute")) == path
-    assert led(act(alice, f"{path}/block")) == path
+    question = visit(alice.server, f"{path}/block?next=/explore", alice)
+    assert question.values("form[method=post][action*=block]", "action") == [f"{path}/block?next=/explore"]
+    assert led(act(alice, f"{path}/block")) == f"{path}?done=account-blocked"
     assert visit(alice.server, path, alice).line(".follow > form button") == "Unblock"
     assert visit(alice.server, path, alice).line("main .notice").startswith("You block this account")
     assert led(act(alice, f"{path}/unblock")) == path

@@ -13,6 +13,7 @@ from tests.pages.reader import Page
 SETTINGS = ROOMY
 
 FILL = Command("UPDATE stored_media SET bytes = :size WHERE account_id = :account_id")
+STORED = Query(int, "SELECT bytes FROM stored_media WHERE account_id = :account_id")
 POSTS = Query(int, "SELECT count(*) FROM posts WHERE account_id = :account_id")
 EMPTY: File = ("", b"", "application/octet-stream")
 """The part of a file input that was left empty."""
@@ -55,6 +56,36 @@ def test_a_text_alone_is_published(alice: Actor) -> None:
     page = Page(alice.web.get("/?done=post-published").text)
     assert "Your post is published." in page.tree.css("#done")[0].text()
     assert page.has(f"#post-{post['id']} a[href='/post/{post['id']}/edit']")
+
+
+def call_off(who: Actor, key: str, to: str = "/") -> Json:
+    """Calls an upload off, as the script of the page does."""
+    return body_of(who.web.post(to, data={"called_off": "true", "idempotency_key": key}))
+
+
+@pytest.mark.parametrize("to", ["/", "/compose", "/compose/save"])
+def test_upload_that_arrives_after_it_was_called_off_does_nothing(alice: Actor, to: str) -> None:
+    called_off = call_off(alice, "k", to)
+    assert called_off["wasDone"] is False
+    assert call_off(alice, "k", to)["wasDone"] is False, "asking again changes nothing"
+
+    assert send(alice, picture(), to=to, content="Too late", idempotency_key="k")[0] == 409
+
+    assert (count(alice), events(alice)) == (0, [])
+    assert body_of(alice.web.get("/api/drafts"))["drafts"] == []
+    assert rows(alice.server, STORED, account_id=alice.account.id) in ([], [0])
+    assert send(alice, picture(), to=to, content="Anew", idempotency_key=called_off["idempotencyKey"])[0] == 303
+
+
+def test_call_off_after_the_upload_tells_that_it_was_published(alice: Actor) -> None:
+    assert send(alice, picture(), content="On time", idempotency_key="k")[0] == 303
+
+    assert call_off(alice, "k")["wasDone"] is True
+
+    assert count(alice) == 1
+    refused = alice.web.post("/", data={"called_off": "true"})
+    assert refused.status_code == 400
+    assert count(alice) == 1
 
 
 def test_everything_that_a_post_can_have_beside_files(alice: Actor) -> None:

@@ -193,8 +193,9 @@ def test_draft_of_somebody_else_is_not_opened(actor: MakeActor) -> None:
     assert drafts(alice)[0]["content"] == "Mine"
 
 
-def test_text_that_another_page_shares_is_in_the_box(alice: Actor) -> None:
-    query = {"title": "Herons", "text": "Look at this <b>", "url": "https://birds.example/heron"}
+@pytest.mark.parametrize("protocol", ["", "web+pressroom:"])
+def test_text_that_another_page_shares_is_in_the_box(alice: Actor, protocol: str) -> None:
+    query = {"title": "Herons", "text": "Look at this <b>", "url": f"{protocol}https://birds.example/heron"}
 
     answer = alice.web.get("/compose", params=query)
 

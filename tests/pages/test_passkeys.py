@@ -51,6 +51,11 @@ def test_a_passkey_is_added_used_and_removed(site: LocalServer, open_tab: OpenTa
     page.get_by_role("button", name="Add the passkey").click()
     page.wait_for_url("**/settings/security?done=passkey-added")
     assert page.get_by_role("heading", name="Laptop").is_visible()
+    page.get_by_role("link", name="Rename Laptop").click()
+    page.get_by_label("Name").fill("Work laptop")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/settings/security?done=passkey-renamed")
+    page.get_by_role("heading", name="Work laptop", exact=True).wait_for()
     page.get_by_role("button", name="Sign out").or_(page.locator("form[action='/logout'] button")).first.evaluate(
         "button => button.form.submit()"
     )
@@ -60,13 +65,13 @@ def test_a_passkey_is_added_used_and_removed(site: LocalServer, open_tab: OpenTa
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.get_by_role("heading", name="Where you are signed in").wait_for()
     site.clock.advance(31 * MINUTE)
-    page.get_by_role("link", name="Remove Laptop").click()
+    page.get_by_role("link", name="Remove Work laptop").click()
     page.get_by_role("heading", name="Confirm your password").wait_for()
     page.get_by_role("button", name="Use a passkey").click()
-    page.get_by_role("heading", name="Remove the passkey Laptop").wait_for()
+    page.get_by_role("heading", name="Remove the passkey Work laptop").wait_for()
     page.get_by_role("button", name="Remove", exact=True).click()
     page.wait_for_url("**/settings/security?done=passkey-removed")
-    assert page.get_by_role("heading", name="Laptop").count() == 0
+    assert page.get_by_role("heading", name="Work laptop").count() == 0
 
     tab.context.clear_cookies()
     tab.open("/login")

@@ -206,7 +206,8 @@ def test_an_upload_is_cancelled_lost_and_sent_again(server: LocalServer, chromiu
             expect(page.get_by_role("progressbar", name="Upload")).to_be_visible()
             with page.expect_event("requestfailed"):
                 page.get_by_role("button", name="Cancel").click()
-            expect(page.locator("[data-upload-words]")).to_have_text("Cancelled. Nothing was published.")
+            expect(page.locator("[data-upload-words]")).to_have_text("Cancelling…")
+        expect(page.locator("[data-upload-words]")).to_have_text("Cancelled. Nothing was published.")
         assert posts(alice) == []
 
         tab.context.set_offline(True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from pressroom.db import Command
 from tests.api.actors import Actor, Json, body_of
@@ -102,8 +102,35 @@ def test_how_much_has_gone_and_that_it_was_cancelled(
         expect(tab.page.locator(WORDS)).to_have_text("Cancelled. Nothing was published.", timeout=PATIENCE)
         assert tab.page.locator("#f-content").input_value() == "With a picture"
         assert tab.page.locator(".chosen-file").count() == 1
-    assert wait_until(lambda: not any(incoming.glob("*"))), "nothing is kept of it"
-    assert posts(alice) == []
+        assert wait_until(lambda: not any(incoming.glob("*"))), "nothing is kept of it"
+        assert posts(alice) == []
+
+        throttle(tab, slow=False)
+        with tab.page.expect_navigation(url="**/?done=post-published", timeout=PATIENCE):
+            publish(tab.page)
+    assert len(posts(alice)) == 1
+
+
+def test_upload_that_had_arrived_when_it_was_cancelled_is_told(
+    server: LocalServer, chromium: Chromium, alice: Actor, large: Path
+) -> None:
+    with composing(server, chromium, alice, large) as tab:
+
+        def deliver(route: Route) -> None:
+            if "called_off" in (route.request.post_data or ""):
+                return route.continue_()
+            # The server has all of it and has answered; the page learns of neither.
+            route.fetch(max_redirects=0)
+            tab.page.get_by_role("button", name="Cancel").click()
+            return None
+
+        tab.page.route(f"{server.base_url}/", deliver)
+        with tab.page.expect_navigation(url="**/?done=too-late", timeout=PATIENCE):
+            publish(tab.page)
+
+        expect(tab.page.locator("#done")).to_have_text("It was too late to cancel: everything had arrived.")
+        assert tab.page.locator("#f-content").input_value() == ""
+    assert len(posts(alice)) == 1
 
 
 def test_full_store_is_reported_and_the_typed_text_stays(

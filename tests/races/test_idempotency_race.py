@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from tests.harness.days import stay_within_a_day
 from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import ServerProcess
 from tests.harness.records import count, rows
-from tests.harness.wire import Reply, ask, at_once
+from tests.harness.wire import Reply, Request, ask, at_once
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -63,6 +65,42 @@ def test_copies_without_quota_are_all_refused_and_leave_the_key_free(race_server
     assert {answer.status for answer in answers} == {429}
     assert {answer.json()["error"] for answer in answers} == {"Daily content quota exceeded"}
     assert count(server, "idempotent_answers") == count(server, "posts") == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Submission(Request):
+    """A form of a page."""
+
+    form: str = ""
+
+    @property
+    def content(self) -> bytes:
+        return self.form.encode()
+
+
+def submission(owner: Owner, **fields: str) -> Submission:
+    """The form of the compose box."""
+    form = urlencode(fields)
+    headers = {"Cookie": owner.cookie, "Sec-Fetch-Site": "same-origin", "Content-Length": str(len(form))}
+    return Submission(owner.server.port, "POST", "/", headers, form=form)
+
+
+def test_upload_and_its_call_off_at_once_agree(race_server: MakeServer) -> None:
+    server = race_server(SESSION_WRITES_PER_MINUTE=10_000)
+    owner = Owner(server)
+
+    for n in range(30):
+        key = f"key-{n}"
+        sent = submission(owner, content=f"post {n}", idempotency_key=key)
+        called_off = submission(owner, called_off="true", idempotency_key=key)
+        pair = [sent, called_off] if n % 2 else [called_off, sent]
+        published = count(server, "posts")
+
+        answers = at_once(pair)
+
+        told = next(answer.json() for answer in answers if answer.status == 200)
+        form_status = next(answer.status for answer in answers if answer.status != 200)
+        assert (count(server, "posts") - published, form_status) == ((1, 303) if told["wasDone"] else (0, 409))
 
 
 def assert_one_made_and_the_rest_replayed(answers: list[Reply]) -> None:

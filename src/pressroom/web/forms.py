@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+import msgspec
+
 from pressroom.clock import Clock
-from pressroom.errors import FieldError, NotFound
+from pressroom.db import Tx
+from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.web.access import Guards, asks_password, is_limited
 from pressroom.web.error_responses import error_response
 from pressroom.web.idempotency import read_key, typed_fingerprint
@@ -13,18 +16,33 @@ from pressroom.web.multipart import discard
 from pressroom.web.multipart_rules import Form
 from pressroom.web.page_form_bodies import NO_FILES, decode_typed, fields_of_files, holds_nul, rules_of
 from pressroom.web.page_forms import (
+    CALLED_OFF,
     IDEMPOTENCY_FIELD,
     PASSWORD_FIELD,
+    RELOAD,
     SHOWN_AGAIN,
     NoFields,
+    new_idempotency_key,
     refused_state,
     reused_key_state,
 )
 from pressroom.web.request import Request
-from pressroom.web.response import Response
+from pressroom.web.response import Response, json_response
 from pressroom.web.routing import PageForm, Route
 
 C = TypeVar("C")
+
+
+class CalledOffOut(msgspec.Struct, rename="camel"):
+    """The end of an upload that was called off.
+
+    Attributes:
+        was_done: The upload had arrived before, and was carried out.
+        idempotency_key: For the next submission of the form.
+    """
+
+    was_done: bool
+    idempotency_key: str
 
 
 class FormSubmission(Generic[C]):
@@ -110,6 +128,8 @@ class FormSubmission(Generic[C]):
         self, read: Form, shown: Mapping[str, Sequence[str]], key: str | None, field_errors: list[FieldError]
     ) -> Response:
         request, fields = self._request, self._form.fields
+        if self._form.files is not None and CALLED_OFF in read.texts:
+            return await self._call_off(key)
         given = fields_of_files(read.texts, read.inputs, fields)
         body = decode_typed(self._route.takes or NoFields, given, fields, field_errors, self._clock.now())
         request.form_key, request.files, request.typed = key or "", read.files, shown
@@ -118,6 +138,18 @@ class FormSubmission(Generic[C]):
         response = await self._route.run(request, body)
         return await self._handle_reused_key(shown, response) if request.once.body_differs else response
 
+    async def _call_off(self, key: str | None) -> Response:
+        """Uses the key up without an effect, and tells whether the form acted with it before.
+
+        The upload may have arrived whole although its sender called it off, and may be at work at this moment: it waits
+        for the claim of the key or this does, so that one of the two happens.
+        """
+        if key is None:
+            raise Invalid([FieldError(IDEMPOTENCY_FIELD, Code.REQUIRED, RELOAD)])
+        once = self._guards.once(self._request, key, typed_fingerprint({CALLED_OFF: [""]}), 200)
+        await once(_do_nothing, lambda nothing: nothing)
+        return json_response(CalledOffOut(once.body_differs, new_idempotency_key()))
+
     async def _handle_reused_key(self, shown: Mapping[str, Sequence[str]], response: Response) -> Response:
         """Returns the form again, since `response` replays a submission with other input; `response` if it is gone."""
         try:
@@ -125,3 +157,7 @@ class FormSubmission(Generic[C]):
         except NotFound:
             return response
         return response if again.status == 303 else again
+
+
+async def _do_nothing(tx: Tx) -> None:
+    pass

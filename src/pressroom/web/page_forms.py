@@ -65,6 +65,9 @@ def message_for_people(error: PressroomError) -> str:
 IDEMPOTENCY_FIELD: Final = "idempotency_key"
 """The hidden field that makes a form act once, however often it is sent."""
 
+CALLED_OFF: Final = "called_off"
+"""The field by which the script of a page calls an upload off (docs/web-app.md#forms)."""
+
 PASSWORD_FIELD: Final = "confirmed_password"  # noqa: S105  # a name
 """The field in which a form that was held back brings the password that was asked for again."""
 

@@ -117,12 +117,13 @@ def redirect(path: str, *, done: str | None = None, **query: str) -> Response:
     """Returns the redirection to a page of our own after something was done.
 
     Args:
-        path: The path, which may have a query.
+        path: The path, which may have a query and a fragment.
         done: The code of the line that the page then shows; `notices.html` has its words.
         query: Parameters to add.
     """
     added = urlencode({**query, **({"done": done} if done else {})})
-    target = f"{path}{'&' if '?' in path else '?'}{added}" if added else path
+    path, mark, place = path.partition("#")
+    target = (f"{path}{'&' if '?' in path else '?'}{added}" if added else path) + mark + place
     location = quote(target, safe="/?&=%@:+,;~!$'()*#")
     return Response(303, b"", HTML, [(b"location", location.encode()), *page_headers(), *NO_STORE])
 

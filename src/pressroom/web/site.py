@@ -29,6 +29,8 @@ routes: Final = Routes[Any]()
 
 A_YEAR: Final = 365 * 86_400
 OFFLINE: Final = "/offline"
+SHARED_PROTOCOL: Final = "web+pressroom"
+"""Links of other pages to this protocol open the compose page of an installed app."""
 PROBE_SECONDS: Final = 2.0
 ALIVE: Final = Query(int, "SELECT 1")
 FOR_A_DAY: Final = (b"cache-control", b"public, max-age=86400")
@@ -162,6 +164,7 @@ def _manifest() -> bytes:
         "background_color": "#ffffff",
         "theme_color": "#2449c8",
         "icons": icons,
+        "protocol_handlers": [{"protocol": SHARED_PROTOCOL, "url": "/compose?url=%s"}],
         "share_target": {"action": "/compose", "method": "GET", "params": parameters},
     }
     return msgspec.json.encode(manifest)

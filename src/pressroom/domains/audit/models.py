@@ -40,6 +40,7 @@ class Kind(StrEnum):
     RECOVERY_CODES_MADE = "recovery-codes.made"
     RECOVERY_CODE_USED = "recovery-code.used"
     PASSKEY_ADDED = "passkey.added"  # a name
+    PASSKEY_RENAMED = "passkey.renamed"  # a name
     PASSKEY_REMOVED = "passkey.removed"  # a name
     KEY_MADE = "key.made"
     KEY_REVOKED = "key.revoked"

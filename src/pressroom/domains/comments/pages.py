@@ -70,4 +70,4 @@ async def show_delete(request: Request[Caller], form: FormState) -> Response:
 async def delete(request: Request[Caller], body: NoFields) -> Response:
     """Deletes the comment and leads to the comments that are left."""
     answer = await request.once(actions.delete_comment, place_of, request.caller, request.parameters["id"])
-    return redirect(f"/post/{msgspec.json.decode(answer.body, type=Place).post_id}#comments")
+    return redirect(f"/post/{msgspec.json.decode(answer.body, type=Place).post_id}#comments", done="comment-deleted")

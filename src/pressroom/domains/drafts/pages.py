@@ -95,7 +95,14 @@ async def unschedule_draft(request: Request[Caller], body: ShownVersion) -> Resp
     return redirect(DRAFTS, done="draft-unscheduled")
 
 
-@routes.submit(f"{ONE}/delete", Page(), again=show_drafts, summary="Delete a draft")
+async def ask_to_delete(request: Request[Caller], form: FormState) -> Response:
+    """Renders the question whether to delete a draft. Raises NotFound."""
+    view = await request.db.read(actions.get_draft, request.caller, request.parameters["id"])
+    draft = draft_shape(view, addresses_of(request, lasting=False))
+    return await render(request, "drafts/delete.html", {"draft": draft}, form=form)
+
+
+@routes.form(f"{ONE}/delete", Page(), show=ask_to_delete, summary="Delete a draft")
 async def delete_draft(request: Request[Caller], body: NoFields) -> Response:
     """Deletes a draft and its files like DELETE /api/drafts/{id}."""
     await request.once(actions.delete_draft, lambda draft_id: draft_id, request.caller, request.parameters["id"])

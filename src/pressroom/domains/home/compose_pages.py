@@ -31,6 +31,7 @@ from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response
 from pressroom.web.routing import Routes
+from pressroom.web.site import SHARED_PROTOCOL
 from pressroom.web.templating import COMPOSE_POLICY
 
 routes: Final = Routes[Caller]()
@@ -82,7 +83,7 @@ async def show_compose(request: Request[Caller], form: FormState) -> Response:
 
 def shared_text(asked: Mapping[str, str]) -> dict[str, Sequence[str]]:
     """Returns the text that another page shares, by its `title`, `text` and `url` (docs/web-app.md#sharing)."""
-    parts = [asked.get(name, "").strip() for name in ("title", "text", "url")]
+    parts = [asked.get(name, "").strip().removeprefix(f"{SHARED_PROTOCOL}:") for name in ("title", "text", "url")]
     text = "\n".join(dict.fromkeys(part for part in parts if part))[:SHARED]
     return {"content": [text]} if text else {}
 

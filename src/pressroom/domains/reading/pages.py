@@ -11,6 +11,7 @@ from urllib.parse import quote as percent_encoded
 import msgspec
 
 from pressroom.db import Tx
+from pressroom.domains.accounts.actions import get_account_by_username
 from pressroom.domains.accounts.models import Caller, network_of
 from pressroom.domains.clips.actions import open_clip
 from pressroom.domains.clips.schemas import clip_shape
@@ -53,7 +54,7 @@ from pressroom.errors import Code, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.web.access import Page, Visitor
 from pressroom.web.page_forms import FormFields, FormState, NoFields
 from pressroom.web.permalinks import Permalinks
-from pressroom.web.rendering import own_path, redirect
+from pressroom.web.rendering import own_path, redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes
@@ -199,6 +200,15 @@ ON_ONE_PAGE: Final = 50
 """So many comments surely stand on the first page of a thread."""
 
 
+NOTICES: Final = {
+    "save": "post-saved",
+    "bounce": "post-bounced",
+    "mute": "account-muted",
+    "block": "account-blocked",
+}
+"""The notice after an act whose effect is elsewhere, by the end of its path."""
+
+
 class Made(msgspec.Struct):
     """The stored answer of an act, so that a form that is sent twice acts once."""
 
@@ -300,7 +310,14 @@ async def unfollow_account(request: Request[Caller], body: NoFields) -> Response
     return await _act_on(request, f"/@{request.parameters['username']}", unfollow, request.parameters["username"])
 
 
-@routes.submit("/@{username}/block", Page(), again=profile_page, summary="Block an account")
+async def ask_to_block(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page that asks whether to block the account. Raises NotFound."""
+    other = await request.db.read(get_account_by_username, request.parameters["username"])
+    values = {"username": other.username, "next": own_path(given(request, "next"), f"/@{other.username}")}
+    return await render(request, "reading/block.html", values, form=form)
+
+
+@routes.form("/@{username}/block", Page(), show=ask_to_block, summary="Block an account")
 async def block_account(request: Request[Caller], body: NoFields) -> Response:
     """Blocks the account and leads back."""
     return await _act_on(request, f"/@{request.parameters['username']}", privacy.block, request.parameters["username"])
@@ -359,7 +376,7 @@ async def _act_on(
 ) -> Response:
     """Runs an action on the post, account or hub called `name`, and redirects to `page`, or to the form's `next`."""
     await request.once(action, lambda _: Made(name), request.caller, name, *args, **kwargs)
-    return redirect(own_path(given(request, "next"), page))
+    return redirect(own_path(given(request, "next"), page), done=NOTICES.get(request.path.rpartition("/")[2]))
 
 
 async def _quoted(tx: Tx, post_id: str, reader: str) -> PostView:

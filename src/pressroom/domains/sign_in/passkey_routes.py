@@ -1,4 +1,4 @@
-"""The routes of passkeys: added, listed, removed; signing in, and confirming a session (docs/sign-in.md#passkeys)."""
+"""The routes of passkeys: managing them, signing in, and confirming a session (docs/sign-in.md#passkeys)."""
 
 import asyncio
 import secrets
@@ -30,6 +30,7 @@ from pressroom.domains.sign_in.passkey_schemas import (
     PasskeyList,
     PasskeyOut,
     RemovedPasskeyOut,
+    RenamePasskey,
     RequestOptionsOut,
     UsePasskey,
     creation_options,
@@ -113,12 +114,27 @@ async def add_passkey(request: Request[Caller], body: AddPasskey) -> Response:
     )
 
 
+@routes.patch(
+    "/api/auth/passkeys/{passkeyId}",
+    SessionOnly(),
+    summary="Rename a passkey",
+    gives=PasskeyOut,
+    fails=(passkeys.UNKNOWN,),
+)
+async def rename_passkey(request: Request[Caller], body: RenamePasskey) -> Response:
+    """Changes the name that the list shows. The authenticator does not learn of it."""
+    caller, passkey_id = request.caller, request.parameters["passkeyId"]
+    return await request.once(
+        passkeys.rename_passkey, passkey_shape, caller.account.id, passkey_id, body.name, caller.source
+    )
+
+
 @routes.delete(
     "/api/auth/passkeys/{passkeyId}",
     SessionOnly(recent=True),
     summary="Remove a passkey",
     gives=RemovedPasskeyOut,
-    fails=(NotFound("There is no such passkey."),),
+    fails=(passkeys.UNKNOWN,),
     response_example=RemovedPasskeyOut(_REMOVED, PasskeyOut.example().id),
 )
 async def remove_passkey(request: Request[Caller]) -> Response:

@@ -27,19 +27,22 @@ _CHALLENGE = "AAABnQkq0hA4vJ9mW3oC1dYxqTzR5uLkq7n0Jm2sV8bXfG6hPwEiZKtDcUoNaYlB5r
 _CREDENTIAL = "mVTXz8o0Cq2yV0nB7c1tWJ5kLQ3pXh9sRgD4aEuYfI6"
 
 
+PasskeyName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=60,
+        description="Where it is kept.",
+        examples=["Laptop"],
+        extra_json_schema={"pattern": ONE_LINE},
+    ),
+]
+
+
 class AddPasskey(Body):
     """What `navigator.credentials.create()` returned, and a name for it."""
 
-    name: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=60,
-            description="Where it is kept.",
-            examples=["Laptop"],
-            extra_json_schema={"pattern": ONE_LINE},
-        ),
-    ]
+    name: PasskeyName
     client_data: Annotated[ClientData, Meta(description="`response.clientDataJSON`.")] = msgspec.field(
         name="clientDataJSON"
     )
@@ -54,6 +57,19 @@ class AddPasskey(Body):
         return cls(
             name="Laptop", client_data="eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0", attestation_object="o2NmbXRkbm9uZQ"
         )
+
+
+class RenamePasskey(Body):
+    """Another name for a passkey."""
+
+    name: PasskeyName
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from name_errors("name", self.name, "A name")
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(name="Laptop")
 
 
 class UsePasskey(Body):

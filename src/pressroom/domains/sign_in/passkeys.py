@@ -1,4 +1,4 @@
-"""Passkeys of an account: added, used, removed (docs/sign-in.md#passkeys).
+"""Passkeys of an account: added, used, renamed, removed (docs/sign-in.md#passkeys).
 
 Each function takes an open transaction first. The authenticator's answer has been verified before.
 """
@@ -24,6 +24,7 @@ MOST: Final = 20
 """Passkeys that an account may have."""
 
 FULL: Final = f"An account has at most {MOST} passkeys; remove one to add another."
+UNKNOWN: Final = NotFound("There is no such passkey.")
 KNOWN: Final = "This passkey is added already."
 REFUSED: Final = FieldError("attestationObject", Code.NOT_ALLOWED, "The passkey could not be verified. Try again.")
 
@@ -57,11 +58,30 @@ async def add_passkey(
     )
 
 
+async def get_passkey(tx: Tx, account_id: str, passkey_id: str) -> Passkey:
+    """Returns a passkey of the account. Raises NotFound."""
+    for passkey in await passkeys.list_passkeys(tx, account_id):
+        if passkey.id == passkey_id:
+            return passkey
+    raise UNKNOWN
+
+
+async def rename_passkey(tx: Tx, account_id: str, passkey_id: str, name: str, source: Source) -> Passkey:
+    """Gives a passkey another name and returns it. The authenticator keeps none. Raises NotFound."""
+    passkey = await get_passkey(tx, account_id, passkey_id)
+    if not await passkeys.rename_passkey(tx, account_id, passkey_id, name):
+        raise UNKNOWN
+    if name != passkey.name:
+        await record(tx, account_id, Kind.PASSKEY_RENAMED, source, passkey=passkey.name, name=name)
+    passkey.name = name
+    return passkey
+
+
 async def remove_passkey(tx: Tx, account_id: str, passkey_id: str, source: Source) -> None:
     """Removes a passkey: from now on it signs nobody in. Raises NotFound."""
     name = await passkeys.delete_passkey(tx, account_id, passkey_id)
     if name is None:
-        raise NotFound("There is no such passkey.")
+        raise UNKNOWN
     await record(tx, account_id, Kind.PASSKEY_REMOVED, source, passkey=name)
 
 

@@ -10,6 +10,7 @@ from pressroom.domains.accounts.models import Caller, Session
 from pressroom.domains.audit.queries import list_entries
 from pressroom.domains.sign_in import attempts, passkeys, sessions, two_factor
 from pressroom.domains.sign_in.authenticators import site_of
+from pressroom.domains.sign_in.passkey_schemas import RenamePasskey, passkey_shape
 from pressroom.domains.sign_in.queries.passkeys import Passkey, list_passkeys
 from pressroom.domains.sign_in.queries.sessions import list_sessions
 from pressroom.domains.sign_in.schemas import (
@@ -24,7 +25,6 @@ from pressroom.domains.sign_in.schemas import (
 )
 from pressroom.domains.sign_in.security_routes import host_of, prove, set_new_email, set_new_password, setup_shape
 from pressroom.domains.sign_in.tokens import hash_token
-from pressroom.errors import NotFound
 from pressroom.ids import BEYOND
 from pressroom.web.access import Page
 from pressroom.web.page_forms import FormFields, FormState, NoFields
@@ -260,13 +260,22 @@ async def new_passkey(request: Request[Caller]) -> Response:
     return await render(request, "accounts/passkey.html", values, form=FormState())
 
 
+async def show_passkey_name(request: Request[Caller], form: FormState) -> Response:
+    """Returns the page with the name of a passkey. Raises NotFound."""
+    return await _show_passkey(request, form, "accounts/passkey_rename.html")
+
+
+@routes.form(f"{_PASSKEY}/rename", Page(), show=show_passkey_name, summary="Rename a passkey")
+async def rename_passkey(request: Request[Caller], body: RenamePasskey) -> Response:
+    """Gives the passkey another name."""
+    caller, passkey_id = request.caller, request.parameters["passkeyId"]
+    await request.once(passkeys.rename_passkey, passkey_shape, caller.account.id, passkey_id, body.name, caller.source)
+    return redirect(SECURITY, done="passkey-renamed")
+
+
 async def ask_to_remove_passkey(request: Request[Caller], form: FormState) -> Response:
     """Returns the page that asks whether the passkey is to be removed. Raises NotFound."""
-    found = await request.db.read(list_passkeys, request.caller.account.id)
-    passkey = next((each for each in found if each.id == request.parameters["passkeyId"]), None)
-    if passkey is None:
-        raise NotFound("There is no such passkey.")
-    return await render(request, "accounts/passkey_remove.html", {"passkey": passkey}, form=form)
+    return await _show_passkey(request, form, "accounts/passkey_remove.html")
 
 
 @routes.form(f"{_PASSKEY}/remove", RECENT, show=ask_to_remove_passkey, summary="Remove a passkey")
@@ -277,3 +286,8 @@ async def remove_passkey(request: Request[Caller], body: NoFields) -> Response:
         passkeys.remove_passkey, lambda _: {"id": passkey_id}, caller.account.id, passkey_id, caller.source
     )
     return redirect(SECURITY, done="passkey-removed")
+
+
+async def _show_passkey(request: Request[Caller], form: FormState, template: str) -> Response:
+    passkey = await request.db.read(passkeys.get_passkey, request.caller.account.id, request.parameters["passkeyId"])
+    return await render(request, template, {"passkey": passkey}, form=form)

@@ -53,7 +53,7 @@ function openAround(element) {
 function bringBack() {
   const asked = new URLSearchParams(location.search)
   const done = asked.get('done')
-  if (done === 'post-published' || done === 'clip-published') return storage((kept) => kept.removeItem(place))
+  if (['post-published', 'clip-published', 'too-late'].includes(done)) return storage((kept) => kept.removeItem(place))
   if (document.getElementById('errors') || document.getElementById('preview')) return
   if (form.elements.draft?.value || asked.has('text') || asked.has('url')) return // The server filled it in.
   const texts = storage((kept) => JSON.parse(kept.getItem(place)))
@@ -190,6 +190,9 @@ function shownAgain(page) {
   return Boolean(words)
 }
 
+// Without the attribute, the property is the address of the page.
+const addressOf = (button) => (button.hasAttribute('formaction') ? button.formAction : form.action)
+
 async function send(event) {
   event.preventDefault()
   event.stopPropagation()
@@ -203,7 +206,7 @@ async function send(event) {
   const data = body(button, !isPreview)
   if (isPreview && chosen.length && !data.get('content')) return tell('There is no text to preview. The files are shown above.')
   request = new XMLHttpRequest()
-  request.open('POST', isPreview ? '/preview' : button.formAction || form.action)
+  request.open('POST', isPreview ? '/preview' : addressOf(button))
   request.responseType = 'document'
   button.dataset.words ??= button.textContent
   button.textContent = button.dataset.busy ?? button.dataset.words
@@ -222,8 +225,26 @@ async function send(event) {
   request.upload.addEventListener('load', () => !isPreview && ((state.querySelector('button').hidden = true), say('Sent. Publishing…')))
   request.addEventListener('load', () => answered(isPreview))
   request.addEventListener('error', () => (end(), tell('The connection was lost. What you wrote is still here: send it again. It is published once, however often you send it.')))
-  request.addEventListener('abort', () => (end(), tell('Cancelled. Nothing was published.')))
+  request.addEventListener('abort', () => (end(), callOff(button)))
   request.send(data)
+}
+
+// What has been called off may have arrived all the same. The server tells, and then takes it no more.
+
+async function callOff(button) {
+  tell('Cancelling…')
+  const address = addressOf(button)
+  const key = form.elements.idempotency_key
+  const sent = new URLSearchParams({ called_off: 'true', idempotency_key: key.value })
+  const answer = await fetch(address, { method: 'POST', body: sent }).catch(() => null)
+  const said = answer?.ok && (await answer.json().catch(() => null))
+  if (!said) return tell('Cancelled, but whether it had arrived is not known. Look at your posts, or send it again: it is published once, however often you send it.')
+  if (said.wasDone) {
+    storage((kept) => kept.removeItem(place))
+    return location.assign(`${address === form.action ? address : '/drafts'}?done=too-late`)
+  }
+  key.value = said.idempotencyKey
+  tell('Cancelled. Nothing was published.')
 }
 
 function answered(isPreview) {

@@ -37,6 +37,7 @@ let pages = 0
 
 async function loadMore(link) {
   link.setAttribute('aria-busy', 'true')
+  link.textContent = 'Loading…'
   const answer = await fetch(link.href).catch(() => null)
   const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), 'text/html')
   const entries = page && page.querySelector('[data-entries]')

@@ -2,10 +2,30 @@
 
 const MINUTE = 60_000
 const LIVE_FOR = 10 * MINUTE
+const TOAST_FOR = 6_000
 
+// Read aloud alone: the page shows it.
 function say(words) {
   const line = document.getElementById('said')
-  if (line) line.textContent = words
+  if (!line) return
+  line.textContent = words
+  line.classList.remove('shown')
+}
+
+// A toast: what was done in place, where the page does not show it.
+let lastToast = 0
+
+function toast(words) {
+  say(words)
+  document.getElementById('said')?.classList.add('shown')
+  clearTimeout(lastToast)
+  lastToast = setTimeout(say, TOAST_FOR, '')
+}
+
+const pageOf = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html')
+const focusOn = (element) => {
+  element.setAttribute('tabindex', '-1')
+  element.focus({ preventScroll: true })
 }
 
 // --- Copy: data-copy holds the text. Away from https and localhost browsers have no clipboard: the text is selected.
@@ -154,6 +174,10 @@ function submit(event) {
     button.setAttribute('aria-disabled', 'true')
   }
   if (form.hasAttribute('data-upload')) upload(event, form)
+  else if (form.closest('dialog')) {
+    event.preventDefault()
+    doAsked(form)
+  }
   else if (form.dataset.act) {
     event.preventDefault()
     act(form, form.action, { method: 'POST', body: new URLSearchParams(new FormData(form, button)) })
@@ -210,7 +234,7 @@ async function act(control, address, options) {
   const key = document.activeElement?.dataset.key
   part.setAttribute('aria-busy', 'true')
   const answer = await fetch(address, options).catch(() => null)
-  const page = answer && new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const page = answer && (await pageOf(answer))
   part.removeAttribute('aria-busy')
   if (!answer?.ok) return refuse(control, page)
   const fresh = page.getElementById(part.id)
@@ -222,13 +246,20 @@ async function act(control, address, options) {
   if (!options) carryTyped(part, fresh)
   part.replaceWith(fresh)
   enhance(fresh)
+  if (options) tellDone(page, fresh)
   const added = options && [...fresh.querySelectorAll('[id^=comment-]')].find(({ id }) => !before.has(id))
   if (added) {
-    added.setAttribute('tabindex', '-1')
     added.scrollIntoView({ block: 'center' })
-    added.focus({ preventScroll: true })
+    focusOn(added)
   } else if (options) fresh.querySelector(`[data-key="${key}"]`)?.focus()
   else (fresh.querySelector('textarea') ?? fresh).focus()
+}
+
+// What a page says after something was done, unless the part that was taken over says it.
+
+function tellDone(page, part) {
+  const line = page.getElementById('done')
+  if (line && !part?.querySelector('#done')) toast(line.textContent)
 }
 
 // What was typed goes along into a reply, also what is typed while its form is on the way. "Cancel" drops it.
@@ -246,6 +277,58 @@ function refuse(control, page) {
   line.setAttribute('role', 'alert')
   line.textContent = said.join(' ').trim() || 'That did not arrive. Try again.'
   control.parentElement.append(line)
+}
+
+// --- Questions: data-ask on a link to a page that asks before something is destroyed. The question stands in a dialog. A
+// yes renews the part of the page that data-ask names, or removes it; without a name it leads where the form leads.
+
+let asking = null
+
+async function ask(link) {
+  if (asking) return
+  asking = link
+  const answer = await fetch(link.href).catch(() => null)
+  const question = answer?.ok && (await pageOf(answer)).querySelector('[data-question]')
+  if (!question) return location.assign(link.href)
+  const heading = document.createElement('h2')
+  heading.id = 'asked'
+  heading.append(...question.querySelector('h1').childNodes)
+  question.querySelector('h1').replaceWith(heading)
+  question.querySelector('.actions a').setAttribute('autofocus', '')
+  const dialog = document.createElement('dialog')
+  dialog.setAttribute('aria-labelledby', heading.id)
+  dialog.append(question)
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    asking = null
+    // Its menu has closed meanwhile.
+    ;(link.closest('details')?.querySelector('summary') ?? link).focus()
+  })
+  dialog.addEventListener('click', (event) => {
+    if (event.target !== dialog && !event.target.closest('.actions a')) return
+    event.preventDefault()
+    dialog.close()
+  })
+  document.getElementById('main').append(dialog)
+  enhance(dialog)
+  dialog.showModal()
+}
+
+async function doAsked(form) {
+  const link = asking
+  const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }).catch(() => null)
+  const page = answer && (await pageOf(answer))
+  if (!answer?.ok) return refuse(form, page)
+  const part = document.getElementById(link.dataset.ask)
+  if (!part || new URL(answer.url).pathname === '/login') return location.assign(answer.url)
+  form.closest('dialog').close()
+  const fresh = page.getElementById(part.id)
+  const next = fresh ?? part.nextElementSibling ?? document.getElementById('main')
+  if (fresh) part.replaceWith(fresh)
+  else part.remove()
+  enhance(next)
+  focusOn(next)
+  tellDone(page, fresh)
 }
 
 // --- Live parts: data-live on what htmx asks for again and again. They rest while nobody looks, and stop after 10 minutes.
@@ -288,8 +371,7 @@ function goOn(button) {
   if (!part) return
   began.set(part, performance.now())
   showStopped(part, false)
-  part.setAttribute('tabindex', '-1')
-  part.focus()
+  focusOn(part)
 }
 
 // --- The place: what its reader looks at stays where it is in the window, whatever comes or goes above it.
@@ -335,10 +417,10 @@ function enhance(root) {
 
 document.addEventListener('click', (event) => {
   const { target } = event
-  const link = target.closest('a[data-act]')
+  const link = target.closest('a[data-act], a[data-ask]')
   if (link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault()
-    return act(link, link.href)
+    return link.dataset.act ? act(link, link.href) : ask(link)
   }
   const button = target.closest('button')
   if (button?.dataset.copy !== undefined) copy(button)

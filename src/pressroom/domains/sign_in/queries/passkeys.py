@@ -58,6 +58,12 @@ async def use_passkey(tx: Tx, account_id: str, passkey_id: str, *, before: int, 
     ...
 
 
+@sql.run("UPDATE passkeys SET name = :name WHERE account_id = :account_id AND id = :passkey_id")
+async def rename_passkey(tx: Tx, account_id: str, passkey_id: str, name: str) -> bool:
+    """Sets the name of a passkey. Returns False when there is none."""
+    ...
+
+
 @sql.one("DELETE FROM passkeys WHERE account_id = :account_id AND id = :passkey_id RETURNING name")
 async def delete_passkey(tx: Tx, account_id: str, passkey_id: str) -> str | None:
     """Removes a passkey and returns its name; None when there is none."""
