@@ -71,7 +71,7 @@ def test_upload_that_arrives_after_it_was_called_off_does_nothing(alice: Actor, 
 
     assert send(alice, picture(), to=to, content="Too late", idempotency_key="k")[0] == 409
 
-    assert (count(alice), events(alice)) == (0, [])
+    assert (count(alice), events(alice, "post.created")) == (0, [])
     assert body_of(alice.web.get("/api/drafts"))["drafts"] == []
     assert rows(alice.server, STORED, account_id=alice.account.id) in ([], [0])
     assert send(alice, picture(), to=to, content="Anew", idempotency_key=called_off["idempotencyKey"])[0] == 303

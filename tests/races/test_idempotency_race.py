@@ -78,11 +78,11 @@ class Submission(Request):
         return self.form.encode()
 
 
-def submission(owner: Owner, **fields: str) -> Submission:
+def submission(server: ServerProcess, owner: Owner, **fields: str) -> Submission:
     """The form of the compose box."""
     form = urlencode(fields)
     headers = {"Cookie": owner.cookie, "Sec-Fetch-Site": "same-origin", "Content-Length": str(len(form))}
-    return Submission(owner.server.port, "POST", "/", headers, form=form)
+    return Submission(server.port, "POST", "/", headers, form=form)
 
 
 def test_upload_and_its_call_off_at_once_agree(race_server: MakeServer) -> None:
@@ -91,8 +91,8 @@ def test_upload_and_its_call_off_at_once_agree(race_server: MakeServer) -> None:
 
     for n in range(30):
         key = f"key-{n}"
-        sent = submission(owner, content=f"post {n}", idempotency_key=key)
-        called_off = submission(owner, called_off="true", idempotency_key=key)
+        sent = submission(server, owner, content=f"post {n}", idempotency_key=key)
+        called_off = submission(server, owner, called_off="true", idempotency_key=key)
         pair = [sent, called_off] if n % 2 else [called_off, sent]
         published = count(server, "posts")
 
