@@ -77,7 +77,7 @@ def test_upload_that_arrives_after_it_was_called_off_does_nothing(alice: Actor, 
     assert send(alice, picture(), to=to, content="Anew", idempotency_key=called_off["idempotencyKey"])[0] == 303
 
 
-def test_call_off_after_the_upload_tells_that_it_was_published(alice: Actor) -> None:
+def test_late_call_off_answers_that_the_upload_was_done(alice: Actor) -> None:
     assert send(alice, picture(), content="On time", idempotency_key="k")[0] == 303
 
     assert call_off(alice, "k")["wasDone"] is True

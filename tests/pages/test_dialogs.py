@@ -122,7 +122,7 @@ def test_post_is_deleted_from_its_own_page_without_script(
     assert body_of(alice.web.get("/api/posts"))["posts"] == []
 
 
-def test_toast_tells_of_a_save_and_goes(server: LocalServer, alice: Actor, open_tab: OpenTab) -> None:
+def test_save_shows_a_toast_for_six_seconds(server: LocalServer, alice: Actor, open_tab: OpenTab) -> None:
     post_id = publish(alice)["id"]
     tab = opened(open_tab(server), alice, f"/@{alice.account.username}")
     tab.page.clock.install()

@@ -111,9 +111,7 @@ def test_how_much_has_gone_and_that_it_was_cancelled(
     assert len(posts(alice)) == 1
 
 
-def test_upload_that_had_arrived_when_it_was_cancelled_is_told(
-    server: LocalServer, chromium: Chromium, alice: Actor
-) -> None:
+def test_late_cancel_shows_that_the_upload_had_arrived(server: LocalServer, chromium: Chromium, alice: Actor) -> None:
     arrived: list[int] = []
 
     def deliver(route: Route) -> None:
