@@ -1,27 +1,20 @@
 """`pressroom media`: who stores how much; all media move into another store, killed on the way, beside a server."""
 
-import asyncio
 import json
-import os
-import signal
-import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import httpx
 import pytest
 
-from pressroom.blobs import Blobs, open_blobs
-from pressroom.operations.blob_copies import ANY_TIME
-from pressroom.settings import Settings
-from tests.blobs.conftest import bucket_url, credentials, listed, s3_server, whole
-from tests.harness.forks import fork
+from tests.blobs.conftest import bucket_url, credentials, s3_server
 from tests.harness.owners import Owner
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
+from tests.harness.stores import contents, fill, forget, kill_within
 from tests.media.uploads import upload
 from tests.services.process import wait_until
 
@@ -33,33 +26,6 @@ FILES = 240
 """Blobs of the store that moves, of 1 byte to 200 KB."""
 
 KILLS = 6
-
-
-def contents(url: str) -> dict[str, bytes]:
-    """Every file of a store, with its bytes."""
-
-    async def read() -> dict[str, bytes]:
-        store = open_blobs(Settings({"PRESSROOM_BLOBS_URL": url}))
-        try:
-            return {key: await whole(store.read(key)) for key in await listed(store.list_older("", ANY_TIME))}
-        finally:
-            await store.close()
-
-    return asyncio.run(read())
-
-
-def fill(url: str, files: dict[str, bytes]) -> None:
-    """Puts files into a store."""
-
-    async def put() -> None:
-        store: Blobs = open_blobs(Settings({"PRESSROOM_BLOBS_URL": url}))
-        try:
-            for key, data in files.items():
-                await store.put(key, data, "image/webp")
-        finally:
-            await store.close()
-
-    asyncio.run(put())
 
 
 def blobs_of(server: ServerProcess) -> str:
@@ -182,30 +148,6 @@ def test_file_with_a_row_is_never_pruned(process_server: MakeServer, tmp_path: P
     assert {key: left.get(key) for key in newer} == {**newer, "media/x": None}
 
 
-def forget(url: str, keys: Sequence[str]) -> None:
-    """Removes files from a store."""
-
-    async def delete() -> None:
-        store = open_blobs(Settings({"PRESSROOM_BLOBS_URL": url}))
-        try:
-            await store.delete(*keys)
-        finally:
-            await store.close()
-
-    asyncio.run(delete())
-
-
-def kill_within(seconds: float, server: ServerProcess, there: str) -> None:
-    """Starts a move and kills it with -9 after `seconds`, if it has not ended by then."""
-    log, environment = server.folder / "move.log", {**os.environ, **server.environment}
-    moving = fork(["media", "move", "--to", there], folder=server.folder, environment=environment, log=log)
-    try:
-        assert moving.wait(seconds) == 0, log.read_text()
-    except subprocess.TimeoutExpired:
-        moving.send_signal(signal.SIGKILL)
-        moving.wait(20)
-
-
 @pytest.mark.parametrize("way", ["disk to s3", "s3 to disk"])
 def test_move_killed_at_any_moment_is_ended_by_another_run(
     way: str, process_server: MakeServer, bucket_url: str, tmp_path: Path, seed: int
@@ -229,7 +171,7 @@ def test_move_killed_at_any_moment_is_ended_by_another_run(
         # So that each run has work left at the moment of its end, however quick it is.
         present = sorted(contents(there))
         forget(there, dice.sample(present, len(present) // 2))
-        kill_within(dice.uniform(longest / 4, longest), server, there)
+        kill_within(dice.uniform(longest / 4, longest), server, "media", "move", "--to", there)
         copied = contents(there)
         assert copied == {key: files[key] for key in copied}, "no file is there in part"
         assert contents(here) == files

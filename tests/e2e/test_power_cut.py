@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from pressroom.operations.backup import back_up
+from pressroom.operations.manifests import FolderBackup
 from pressroom.operations.restore import restore
 from pressroom.operations.transfer import marks
 from pressroom.operations.transfer.source import remove_mark, write_mark
@@ -165,7 +166,7 @@ def test_backup_cut_off_at_any_sync_is_no_backup_or_a_whole_one(installation: Se
         if wholes[-1]:
             data = tmp_path / f"data{cut_at}"
             data.mkdir()
-            restore(settings_of({"DATA_DIR": data}), left / "backup")
+            asyncio.run(restore(settings_of({"DATA_DIR": data}), FolderBackup(left / "backup")))
             assert is_whole(data, installation)
         for folder in (seen, left):
             shutil.rmtree(folder)
@@ -182,14 +183,14 @@ def test_restore_cut_off_at_any_sync_is_not_served_or_whole(installation: Server
         seen = tmp_path / f"disk{cut_at}"
         seen.mkdir()
         with mounted(VolatileDisk(seen, tmp_path / f"kept{cut_at}", cut_at)), contextlib.suppress(PowerCut):
-            restore(settings_of({"DATA_DIR": seen}), tmp_path / "backup")
+            asyncio.run(restore(settings_of({"DATA_DIR": seen}), FolderBackup(tmp_path / "backup")))
             ended = True
         left = after_power_cut(tmp_path / f"kept{cut_at}", tmp_path / f"left{cut_at}")
         there = {entry.name for entry in left.iterdir()} - {"pressroom.db.lock"}
         if there and ".restoring" not in there:
             assert is_whole(left, installation)
         elif cut_at % 5 == 0 or ended:
-            restore(settings_of({"DATA_DIR": left}), tmp_path / "backup")
+            asyncio.run(restore(settings_of({"DATA_DIR": left}), FolderBackup(tmp_path / "backup")))
             assert is_whole(left, installation)
         ends.append("whole" if there and ".restoring" not in there else "refused" if there else "empty")
         if ended:

@@ -15,11 +15,11 @@ import click
 
 from pressroom import __version__
 from pressroom.cli.accounts import account
+from pressroom.cli.backups import backup_command, restore_command, transfer_command
 from pressroom.cli.console import errors, plain
 from pressroom.cli.imports import import_group
 from pressroom.cli.keys import key
 from pressroom.cli.operations import (
-    backup_command,
     config_command,
     doctor,
     job,
@@ -28,10 +28,8 @@ from pressroom.cli.operations import (
     media,
     migrate_command,
     openapi,
-    restore_command,
     secrets_group,
     stats,
-    transfer_command,
     webhook,
 )
 from pressroom.cli.serving import listen_command, serve, worker

@@ -1,7 +1,6 @@
-"""The operator's commands on an installation: figures, jobs, endpoints, migration, backup, checks, OpenAPI document."""
+"""The operator's commands on an installation: figures, jobs, endpoints, migration, checks, OpenAPI document."""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -269,87 +268,6 @@ def migrate_command() -> None:
         run(bring_up_to_date())
 
 
-@click.command("backup")
-@click.option("--to", type=click.Path(path_type=Path), help="A folder that is empty or not there yet, for one backup.")
-@click.option("--into", type=click.Path(path_type=Path), help="A folder of backups: each shares its media with others.")
-@click.option("--keep", metavar="RULES", help="With --into: daily=7,weekly=4,monthly=12 or some of these; others go.")
-@click.option("--verify", type=click.Path(path_type=Path), help="A backup to compare with its manifest.")
-def backup_command(to: Path | None, into: Path | None, keep: str | None, verify: Path | None) -> None:
-    """Copy the database and media of an installation on SQLite, also while it serves; or verify a backup."""
-    from pressroom.operations.backup import back_up
-    from pressroom.operations.kept_backups import back_up_into, parse_keep
-
-    if [to, into, verify].count(None) != 2 or (keep is not None and into is None):
-        raise click.UsageError("Give one of --to, --into and --verify; --keep goes with --into.")
-    removed: list[str] = []
-    if verify is not None:
-        _verify(verify)
-        return
-    if into is not None:
-        made = run(back_up_into(own_settings(), into, {} if keep is None else parse_keep(keep)))
-        manifest, to, removed = made.manifest, made.folder, made.removed
-    else:
-        manifest = run(back_up(own_settings(), to or Path()))
-    for key in manifest.missing:
-        errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
-    for name in manifest.skipped:
-        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a regular file and was skipped')}")
-    click.echo(f"Backed up {len(manifest.files):,} files to {to}.")
-    for name in removed:
-        click.echo(f"Removed {name}.")
-
-
-def _verify(backup: Path) -> None:
-    """Compares a backup with its manifest. Raises SettingError when it is damaged."""
-    from pressroom.errors import SettingError
-    from pressroom.operations.manifests import find_damaged, read_manifest
-
-    manifest = read_manifest(backup)
-    damaged = list(find_damaged(backup, manifest))
-    if damaged:
-        more = f" and {len(damaged) - 1:,} more" if damaged[1:] else ""
-        raise SettingError(f"The backup is damaged: {damaged[0]}{more} is missing or is not what the manifest says.")
-    click.echo(f"All {len(manifest.files):,} files of {backup} are as of {manifest.created_at}.")
-
-
-@click.command("restore")
-@click.option("--from", "source", required=True, type=click.Path(path_type=Path), help="A folder that backup filled.")
-def restore_command(source: Path) -> None:
-    """Put a backup into PRESSROOM_DATA_DIR, which must be empty."""
-    from pressroom.operations.restore import restore
-
-    manifest = restore(own_settings(), source)
-    click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
-
-
-@click.command("transfer")
-@click.option("--from", "source", required=True, metavar="URL", help="The database to move: sqlite:///FILE.")
-@click.option(
-    "--to", "target", metavar="URL", help="The database to fill: postgresql://…; PRESSROOM_DATABASE_URL unless given."
-)
-@click.option(
-    "--blobs-from", metavar="URL", help="Its media, file:///FOLDER, to copy; unset: PRESSROOM_BLOBS_URL has them."
-)
-def transfer_command(source: str, target: str | None, blobs_from: str | None) -> None:
-    """Move an installation from SQLite into an empty, migrated PostgreSQL; again, if cut off, to go on."""
-    from pressroom.operations.transfer.moving import transfer
-
-    # A database that is named here is reached by no other way than this.
-    named = {f"PRESSROOM_DATABASE_{each}": target for each in ("URL", "DIRECT_URL")} if target is not None else None
-    moved = run(transfer(own_settings(named), source, blobs_from))
-    if moved is None:
-        click.echo("The transfer has ended before; nothing is left to do.")
-        return
-    for key in moved.missing:
-        errors().print(f"[yellow]pressroom:[/] {plain(f'the store lacks {key}, which the database refers to')}")
-    for name in moved.skipped:
-        errors().print(f"[yellow]pressroom:[/] {plain(f'{name} is not a file of the store and was skipped')}")
-    for table in moved.tables:
-        click.echo(f"{table.name:<20} {table.rows:>12,} rows  SHA-256 {table.sha256}")
-    rows = sum(table.rows for table in moved.tables)
-    click.echo(f"Transferred {rows:,} rows and {moved.files:,} files; both sides are equal.")
-
-
 @click.command("config")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def config_command(as_json: bool) -> None:
@@ -382,15 +300,21 @@ def openapi(keyed: bool) -> None:
 
 
 @click.command()
-def doctor() -> None:
-    """Check settings, database, disk and clock; exit 1 if something is wrong."""
+@click.option("--backup-within", type=click.IntRange(1, 10_000), metavar="HOURS", help="Age of the last backup.")
+@click.option("--mail", metavar="ADDRESS", help="Send a message to this address if something is wrong.")
+def doctor(backup_within: int | None, mail: str | None) -> None:
+    """Check settings, database, disk, clock and backups; exit 1 if something is wrong."""
     from rich.console import Console
 
-    from pressroom.operations.doctor import examine
+    from pressroom.operations.doctor import examine, report
 
     out = Console(highlight=False, soft_wrap=True)
-    findings = run(examine(own_settings()))
+    settings = own_settings()
+    findings = run(examine(settings, backup_within))
     for finding in findings:
         mark = "[green]ok[/]  " if finding.good else "[bold red]bad[/] "
         out.print(f"{mark} {finding.subject:<10} {plain(finding.message)}")
-    sys.exit(0 if all(finding.good for finding in findings) else 1)
+    bad = [finding for finding in findings if not finding.good]
+    if bad and mail is not None:
+        run(report(settings, bad, mail))
+    sys.exit(1 if bad else 0)

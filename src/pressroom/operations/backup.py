@@ -7,9 +7,9 @@ DIR/manifest.json     written last: a folder without it is no backup
 
 import contextlib
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import apsw
 
@@ -20,7 +20,7 @@ from pressroom.db import Database
 from pressroom.db.migrate import applied_version
 from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.media.actions import list_stored_keys
-from pressroom.errors import SettingError
+from pressroom.errors import PressroomError, SettingError
 from pressroom.folders import make_folder
 from pressroom.operations.manifests import (
     BLOBS,
@@ -31,10 +31,11 @@ from pressroom.operations.manifests import (
     NotAFile,
     copy_file,
     entry_of,
+    in_groups,
     write_manifest,
 )
 from pressroom.server.database import check_exists
-from pressroom.server.last_backup import record_backup
+from pressroom.server.last_backup import record_backup, record_failure
 from pressroom.settings import Settings
 
 SNAPSHOTS: Final = 10
@@ -43,6 +44,53 @@ SNAPSHOTS: Final = 10
 ON_POSTGRES: Final = (
     "This command is for SQLite. On PostgreSQL use pg_dump and pg_restore; docs/backup.md#postgresql shows how."
 )
+
+
+class Target(Protocol):
+    """The place of a new backup."""
+
+    async def keep(self, file: Path, name: str) -> FileEntry:
+        """Stores a file under its name in the backup and returns its entry. Raises OSError, or NotAFile."""
+        ...
+
+
+class FolderTarget:
+    """A folder that becomes a backup.
+
+    Args:
+        folder: The folder, in which the snapshot of the database is made.
+        earlier: An earlier backup and its manifest: media that it holds are linked instead of copied.
+    """
+
+    def __init__(self, folder: Path, earlier: tuple[Path, Manifest] | None) -> None:
+        self._folder = folder
+        self._earlier = earlier
+
+    async def keep(self, file: Path, name: str) -> FileEntry:
+        """Links or copies a file (see `Target`)."""
+        target = self._folder / name
+        if file == target:
+            return entry_of(file)
+        try:
+            return self._link(file, name) or copy_file(file, target)
+        except FileNotFoundError:
+            # Half of it may be copied.
+            target.unlink(missing_ok=True)  # it was removed just now
+            raise
+
+    def _link(self, file: Path, name: str) -> FileEntry | None:
+        """Links the file of the earlier backup, as far as its disk can, and returns its entry."""
+        if self._earlier is None:
+            return None
+        folder, manifest = self._earlier
+        entry = manifest.files.get(name)
+        # A file that lost or gained bytes is copied again; that the others still have their checksum, `--verify` tells.
+        with contextlib.suppress(OSError):
+            if entry is not None and (folder / name).stat().st_size == entry.size == file.stat().st_size:
+                (self._folder / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.link(folder / name, self._folder / name, follow_symlinks=False)
+                return entry
+        return None
 
 
 async def back_up(settings: Settings, to: Path, earlier: tuple[Path, Manifest] | None = None) -> Manifest:
@@ -55,35 +103,63 @@ async def back_up(settings: Settings, to: Path, earlier: tuple[Path, Manifest] |
 
     Returns the manifest. Raises SettingError.
     """
-    database = _source(settings)
-    blobs = Path(settings.blobs_url.removeprefix("file://"))
-    try:
-        _claim_folder(to, settings.data_dir, blobs)
-        files = _link_blobs(blobs, to, *earlier) if earlier else dict[str, FileEntry]()
-        # Most of the media first, while the database moves on: the snapshots below then have little left to copy.
-        skipped = _copy_blobs(blobs, to, files)
-        schema, missing = 0, list[str]()
-        # Blobs after the database, each time: a snapshot refers to files that were stored before it.
-        for _ in range(SNAPSHOTS):
-            before = missing
-            _copy_database(database, to / DATABASE)
-            skipped |= _copy_blobs(blobs, to, files)
-            schema, missing = await _compare(to, files)
-            if missing == before:
-                break  # nothing is missing, or only files that the store has lost
-        _set_journal(to / DATABASE)
-        files[DATABASE] = entry_of(to / DATABASE)
-        manifest = Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing, sorted(skipped))
+    source_of(settings)
+    with written_to(settings, str(to)):
+        _claim_folder(to, settings.data_dir, Path(settings.blobs_url.removeprefix("file://")))
+        manifest = await take(settings, FolderTarget(to, earlier), to / DATABASE)
         write_manifest(to, manifest)
         record_backup(settings, manifest.created_at, to)
-    except OSError as error:
-        raise SettingError(f"The backup could not be written: {error.filename or to}: {error.strerror}.") from None
-    except apsw.Error as error:
-        raise SettingError(f"The database {database} could not be copied: {error}.") from None
     return manifest
 
 
-def _source(settings: Settings) -> Path:
+async def take(settings: Settings, target: Target, snapshot: Path) -> Manifest:
+    """Stores all files of an installation in a backup, but for the manifest, which it returns.
+
+    Args:
+        settings: Those of the installation.
+        target: The backup.
+        snapshot: A new file for the snapshot of the database.
+
+    Raises SettingError, OSError and errors of apsw.
+    """
+    database = source_of(settings)
+    blobs = Path(settings.blobs_url.removeprefix("file://"))
+    files = dict[str, FileEntry]()
+    # Most of the media first, while the database moves on: the snapshots below then have little left to copy.
+    skipped = await _keep_blobs(blobs, target, files)
+    schema, missing = 0, list[str]()
+    # Blobs after the database, each time: a snapshot refers to files that were stored before it.
+    for _ in range(SNAPSHOTS):
+        before = missing
+        _copy_database(database, snapshot)
+        skipped |= await _keep_blobs(blobs, target, files)
+        schema, missing = await _compare(snapshot, files)
+        if missing == before:
+            break  # nothing is missing, or only files that the store has lost
+    _set_journal(snapshot)
+    files[DATABASE] = await target.keep(snapshot, DATABASE)
+    return Manifest(FORMAT, __version__, schema, iso(SystemClock().now()), files, missing, sorted(skipped))
+
+
+@contextlib.contextmanager
+def written_to(settings: Settings, place: str) -> Generator[None]:
+    """Records that a backup failed, and raises SettingError for errors of the disk and the database."""
+    try:
+        try:
+            yield
+        except OSError as error:
+            raise SettingError(
+                f"The backup could not be written: {error.filename or place}: {error.strerror}."
+            ) from None
+        except apsw.Error as error:
+            raise SettingError(f"The database {settings.database_file} could not be copied: {error}.") from None
+    except PressroomError as error:
+        record_failure(settings, iso(SystemClock().now()), error.message)
+        raise
+
+
+def source_of(settings: Settings) -> Path:
+    """Returns the database to back up. Raises SettingError for an installation that `pressroom backup` cannot copy."""
     if (database := settings.database_file) is None:
         raise SettingError(ON_POSTGRES)
     if not settings.blobs_url.startswith("file://"):
@@ -118,47 +194,32 @@ def _copy_database(source: Path, target: Path) -> None:
         reading.close()
 
 
-def _link_blobs(blobs: Path, to: Path, earlier: Path, manifest: Manifest) -> dict[str, FileEntry]:
-    """Links the blobs that an earlier backup holds too, as far as its disk can, and returns their entries."""
-    files: dict[str, FileEntry] = {}
-    for file in blob_files(blobs):
-        name = f"{BLOBS}/{file.relative_to(blobs).as_posix()}"
-        entry = manifest.files.get(name)
-        # A file that lost or gained bytes is copied again; that the others still have their checksum, `--verify` tells.
-        with contextlib.suppress(OSError):
-            if entry is not None and (earlier / name).stat().st_size == entry.size == file.stat().st_size:
-                (to / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                os.link(earlier / name, to / name, follow_symlinks=False)
-                files[name] = entry
-    return files
-
-
-def _copy_blobs(blobs: Path, to: Path, files: dict[str, FileEntry]) -> set[str]:
-    """Copies the blobs that the backup lacks. Blobs are never changed, only added and removed.
+async def _keep_blobs(blobs: Path, target: Target, files: dict[str, FileEntry]) -> set[str]:
+    """Stores the blobs that the backup lacks. Blobs are never changed, only added and removed.
 
     Returns the names of entries that are not regular files, which it skips.
     """
     skipped: set[str] = set()
-    for file in blob_files(blobs):
-        name = f"{BLOBS}/{file.relative_to(blobs).as_posix()}"
-        if name in files:
-            continue
+
+    async def keep(name: str) -> None:
         try:
-            files[name] = copy_file(file, to / name)
+            files[name] = await target.keep(blobs / name.removeprefix(f"{BLOBS}/"), name)
         except FileNotFoundError:
-            # Half of it may be copied.
-            (to / name).unlink(missing_ok=True)  # it was removed just now
+            pass  # it was removed just now
         except NotAFile:
             skipped.add(name)
+
+    names = (f"{BLOBS}/{file.relative_to(blobs).as_posix()}" for file in blob_files(blobs))
+    await in_groups(keep, (name for name in names if name not in files))
     return skipped
 
 
-async def _compare(to: Path, files: dict[str, FileEntry]) -> tuple[int, list[str]]:
+async def _compare(snapshot: Path, files: dict[str, FileEntry]) -> tuple[int, list[str]]:
     """Returns the schema version of the copy, and the blobs that the backup lacks.
 
     An upload that was processed after the snapshot is missing; a later snapshot refers to its renditions instead.
     """
-    db = open_sqlite(to / DATABASE, SystemClock())
+    db = open_sqlite(snapshot, SystemClock())
     try:
         schema = await applied_version(db)
         missing = [key async for key in stored_keys(db) if _name(key) not in files]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from pressroom.blobs import Blobs, open_blobs
-from pressroom.clock import DAY, SECOND, SystemClock, iso, parse_iso
+from pressroom.clock import DAY, HOUR, SECOND, SystemClock, iso, parse_iso
 from pressroom.db import Database, Query
 from pressroom.db.migrate import applied_version, check_migrated, newest_schema, touch
 from pressroom.db.postgres.partitions import MOST_BYTES, WEEK, list_reaches
@@ -22,6 +22,8 @@ from pressroom.db.sqlite.database import open_sqlite
 from pressroom.domains.events.queries import find_latest_time
 from pressroom.domains.limits.guard import rates_of
 from pressroom.domains.limits.redis import RedisLimiter
+from pressroom.domains.mail.mailer import Mailer
+from pressroom.domains.mail.messages import Mail
 from pressroom.domains.mail.smtp import check_server
 from pressroom.domains.media.actions import expected_blobs
 from pressroom.domains.media.confinement import check_confinement, find_confinement
@@ -106,9 +108,24 @@ class Finding:
     message: str
 
 
-async def examine(settings: Settings) -> list[Finding]:
-    """Checks settings, machine, running server, database and store. A failed check does not stop the others."""
+async def report(settings: Settings, bad: list[Finding], to: str) -> None:
+    """Mails what is wrong. Raises Unavailable, TryAgain or GiveUp when the mail server does not take it."""
+    subjects = ", ".join(finding.subject for finding in bad)
+    text = "".join(f"{finding.subject}: {finding.message}\n" for finding in bad)
+    mail = Mail(to, f"{urlsplit(settings.base_url).netloc}: {subjects}", f"pressroom doctor finds:\n\n{text}")
+    await Mailer(settings, SystemClock()).send(mail)
+
+
+async def examine(settings: Settings, backup_within: int | None = None) -> list[Finding]:
+    """Checks settings, machine, running server, database and store. A failed check does not stop the others.
+
+    Args:
+        settings: Those of the installation.
+        backup_within: Hours after which the last backup is old; None for those of a weekly one, if there was any.
+    """
     findings = [_settings(settings), _disk(settings), _files(settings), _media(settings)]
+    if (backup := _backup(find_last_backup(settings), backup_within)) is not None:
+        findings.append(backup)
     findings += await _port(settings)
     # A database that a restore or a transfer left unfinished is not opened: that alone could change its files.
     try:
@@ -139,8 +156,6 @@ async def examine(settings: Settings) -> list[Finding]:
             if db.engine == "postgres":
                 findings.append(await _attempt("partitions", lambda: _partitions(db)))
             findings.append(await _attempt("media store", lambda: _media_store(db, settings)))
-            if (backup := find_last_backup(settings)) is not None:
-                findings.append(_backup(backup))
     finally:
         await db.close()
     return findings
@@ -353,13 +368,20 @@ async def _media_store(db: Database, settings: Settings) -> Finding:
         await blobs.close()
 
 
-def _backup(last: LastBackup) -> Finding:
-    """Checks the age of the last backup, where `pressroom backup` has made one."""
-    days = max(0, SystemClock().now() - parse_iso(last.created_at)) / DAY
-    says = f"The last one is of {last.created_at}, in {last.folder}."
-    if days <= MOST_DAYS:
+def _backup(last: LastBackup | None, within: int | None) -> Finding | None:
+    """Checks the last attempt of a backup and the age of the last one; None where none was made and none is wanted."""
+    if last is None or last.created_at is None:
+        says, age = "There is none yet.", None
+    else:
+        says = f"The last one is of {last.created_at}, in {last.folder}."
+        age = max(0, SystemClock().now() - parse_iso(last.created_at))
+    if last is not None and last.failed_at is not None:
+        return Finding("backup", good=False, message=f"The attempt of {last.failed_at} failed: {last.failure} {says}")
+    if age is None:
+        return None if within is None else Finding("backup", good=False, message=says)
+    if age <= (MOST_DAYS * DAY if within is None else within * HOUR):
         return Finding("backup", good=True, message=says)
-    return Finding("backup", good=False, message=f"{says} That is {days:.0f} days ago: look at what makes them.")
+    return Finding("backup", good=False, message=f"{says} That is {age / HOUR:,.0f} hours ago.")
 
 
 async def _clock(db: Database) -> Finding:

@@ -18,7 +18,7 @@ import msgspec
 from pressroom.clock import SECOND, SystemClock
 from pressroom.errors import SettingError
 from pressroom.folders import make_folder, sync_folder
-from pressroom.operations.backup import back_up
+from pressroom.operations.backup import back_up, source_of, written_to
 from pressroom.operations.manifests import MANIFEST, Manifest, read_manifest
 from pressroom.settings import Settings
 
@@ -33,10 +33,10 @@ _RULE: Final = re.compile(rf"({'|'.join(_PERIODS)})=([1-9][0-9]{{0,3}})")
 
 
 class MadeBackup(msgspec.Struct):
-    """A new backup, its folder, and the names of the backups that were removed."""
+    """A new backup, its place, and the names of the backups that were removed."""
 
     manifest: Manifest
-    folder: Path
+    place: str
     removed: list[str]
 
 
@@ -76,18 +76,24 @@ async def back_up_into(settings: Settings, folder: Path, keep: Mapping[str, int]
 
     Returns the new backup. Raises SettingError.
     """
-    with _alone(folder):
+    source_of(settings)
+    with written_to(settings, str(folder)), alone(folder / LOCK, str(folder)):
         earlier = _complete(folder)
         for name in _names(folder):
             if name not in earlier:  # of a command that was cut off: nobody else makes one now
                 shutil.rmtree(folder / name)
-        to = folder / _time_name(SystemClock().now())
+        to = folder / time_name(SystemClock().now())
         before = folder / max(earlier) if earlier else None
         manifest = await back_up(settings, to, before and (before, read_manifest(before)))
-        removed = sorted({*earlier, to.name} - kept([*earlier, to.name], keep)) if keep else []
+        removed = past_rules([*earlier, to.name], keep)
         for name in removed:
             _remove(folder / name)
-    return MadeBackup(manifest, to, removed)
+    return MadeBackup(manifest, str(to), removed)
+
+
+def past_rules(names: list[str], keep: Mapping[str, int]) -> list[str]:
+    """Returns the names of the backups to remove, of all; none without rules."""
+    return sorted(set(names) - kept(names, keep)) if keep else []
 
 
 def _remove(backup: Path) -> None:
@@ -98,28 +104,34 @@ def _remove(backup: Path) -> None:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    """Holds the lock of a folder of backups. Raises SettingError when another command holds it."""
-    make_folder(folder, 0o700)
-    with (folder / LOCK).open("w") as lock:
+def alone(lock: Path, place: str) -> Generator[None]:
+    """Holds a lock while a backup is made in `place`. Raises SettingError when another command holds it."""
+    make_folder(lock.parent, 0o700)
+    with lock.open("w") as file:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise SettingError(f"Another command makes a backup in {folder}: try again when it has ended.") from None
+            raise SettingError(f"Another command makes a backup in {place}: try again when it has ended.") from None
         yield
 
 
 def _names(folder: Path) -> list[str]:
-    return [entry.name for entry in folder.iterdir() if _NAMES.fullmatch(entry.name)]
+    return [entry.name for entry in folder.iterdir() if is_name(entry.name)]
 
 
 def _complete(folder: Path) -> list[str]:
     return [name for name in _names(folder) if (folder / name / MANIFEST).is_file()]
 
 
+def is_name(text: str) -> bool:
+    """Returns whether `text` is the name of a backup."""
+    return _NAMES.fullmatch(text) is not None
+
+
 def _time(name: str) -> datetime:
     return datetime.strptime(name, _NAME).replace(tzinfo=UTC)
 
 
-def _time_name(now: int) -> str:
+def time_name(now: int) -> str:
+    """Returns the name of a backup made at this time (milliseconds)."""
     return datetime.fromtimestamp(now // SECOND, UTC).strftime(_NAME)

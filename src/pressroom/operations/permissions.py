@@ -15,7 +15,7 @@ UMASK: Final = 0o077
 
 _OTHERS: Final = 0o077
 _FOLDERS: Final = ("blobs", "incoming", "metrics", "processing")
-_FILES: Final = (RESERVE,)
+_FILES: Final = (RESERVE, "backup.lock", "last-backup.json")
 _BESIDE_DATABASE: Final = ("", "-wal", "-shm", "-journal", ".lock")
 
 

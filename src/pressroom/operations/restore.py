@@ -9,31 +9,30 @@ from pathlib import Path
 from typing import Final
 
 from pressroom.errors import SettingError
-from pressroom.folders import sync_folder
+from pressroom.folders import make_folder, sync_folder
 from pressroom.operations.backup import ON_POSTGRES
-from pressroom.operations.manifests import BLOBS, DATABASE, Manifest, copy_file, read_manifest, sync_tree
+from pressroom.operations.manifests import BLOBS, DATABASE, BackupSource, Manifest, in_groups, sync_tree
 from pressroom.server.sole_counter import alone_on_file
 from pressroom.settings import RESTORING, Settings
 
 LOCK: Final = f"{DATABASE}.lock"
 
 
-def restore(settings: Settings, source: Path) -> Manifest:
+async def restore(settings: Settings, source: BackupSource) -> Manifest:
     """Restores a backup into PRESSROOM_DATA_DIR, which must be empty and without a running server.
 
     Moves nothing to its place before every file is copied and matches the manifest. Returns the manifest. Raises
     SettingError.
     """
     folder = _target(settings)
-    manifest = read_manifest(source)
     with alone_on_file(settings):
         try:
             _clear(folder)
-            _copy(source, folder / RESTORING, manifest)
+            await _copy(source, folder / RESTORING)
             _put_in_place(folder)
         except OSError as error:
             raise SettingError(f"Not restored: {error.filename or folder}: {error.strerror}.") from None
-    return manifest
+    return source.manifest
 
 
 def _target(settings: Settings) -> Path:
@@ -61,28 +60,22 @@ def _clear(folder: Path) -> None:
         raise SettingError(f"{folder} is not empty: it holds {min(found)}. Restore into a folder of its own.")
 
 
-def _copy(source: Path, staged: Path, manifest: Manifest) -> None:
-    staged.mkdir(mode=0o700)
-    (staged / BLOBS).mkdir(mode=0o700)
+async def _copy(source: BackupSource, staged: Path) -> None:
+    async def copy(name: str) -> None:
+        try:
+            good = await source.fetch(name, staged / name) == source.manifest.files[name]
+        except FileNotFoundError:
+            good = False
+        if not good:
+            raise SettingError(f"The backup is damaged: {name} is missing or is not what the manifest says.")
+
+    make_folder(staged / BLOBS, 0o700)
     try:
-        for name, entry in manifest.files.items():
-            _check(name, _copied(source / name, staged / name) == entry)
+        await in_groups(copy, source.manifest.files)
         sync_tree(staged)
     except BaseException:
         shutil.rmtree(staged, ignore_errors=True)
         raise
-
-
-def _copied(source: Path, target: Path) -> object:
-    try:
-        return copy_file(source, target)
-    except FileNotFoundError:
-        return None
-
-
-def _check(name: str, good: bool) -> None:
-    if not good:
-        raise SettingError(f"The backup is damaged: {name} is missing or is not what the manifest says.")
 
 
 def _put_in_place(folder: Path) -> None:

@@ -37,7 +37,7 @@ async def _look_around(runtime: Runtime, recorder: metrics.Recorder) -> None:
     disk = await asyncio.to_thread(shutil.disk_usage, runtime.settings.data_dir)
     recorder.level("pressroom_disk_free_bytes", disk.free)
     recorder.level("pressroom_disk_bytes", disk.total)
-    if (backup := find_last_backup(runtime.settings)) is not None:
+    if (backup := find_last_backup(runtime.settings)) is not None and backup.created_at:
         recorder.level("pressroom_last_backup_timestamp_seconds", parse_iso(backup.created_at) / SECOND)
     if runtime.settings.redis_url is not None:
         try:
