@@ -207,6 +207,7 @@ WHOLE: dict[str, dict[str, tuple[Tree, dict[str, str]]]] = {
         "the e-mail address alone": ({"reason": "a", "emailVerified": True}, {}),
         "a wrong badge alone": ({"reason": "a", "verified": 1}, {"verified": "type"}),
     },
+    "set_limits": {"nothing": ({}, {"reason": "required"}), "a reason alone": ({"reason": "a"}, {})},
     "suspend_account": {"nothing": ({}, {"reason": "required"})},
     "revoke_key_of": {"nothing": ({}, {"reason": "required"})},
     "disable_webhook_of": {"nothing": ({}, {"reason": "required"})},

@@ -439,6 +439,17 @@ DRAFT: Fields = {
     ),
     "needsApproval": replace(flag(null=TAKEN), good=False),  # one that needs it cannot be scheduled by a key
 }
+LIMITS_END = formatted(
+    "2027-06-30T00:00Z",
+    ["2027-01-15T08:00:00.001Z", "9999-12-31T23:59:59.999Z"],
+    {
+        "too_long": ["9" * 20_000],
+        "out_of_range": ["2027-01-15T08:00:00.000Z", "1970-01-01T00:00Z"],
+        "invalid_format": ["", " ", "tomorrow", "2027-06-30", "2027-02-29T00:00Z"],
+    },
+    null=TAKEN,
+    kept=False,
+)
 VERSION = replace(whole(1, 1_000_000_000, null=REQUIRED), kept=False)
 STALE = Said(409)
 
@@ -541,6 +552,17 @@ FIELDS: dict[str, Fields] = {
     "create_hub": HUB,
     "make_invitation": {"note": text(200, null=TAKEN)},
     "verify_account": {"verified": flag(null=TAKEN), "emailVerified": flag(null=TAKEN), "reason": REASON},
+    "set_limits": {
+        "reason": REASON,
+        "requestsPerMinute": whole(1, 100_000, null=TAKEN),
+        "requestsPerDay": whole(1, 100_000_000, null=TAKEN),
+        "postsPerMinute": whole(1, 100_000, null=TAKEN),
+        "contentPerDay": whole(0, 10_000_000, null=TAKEN),
+        "sessionWritesPerMinute": whole(1, 100_000, null=TAKEN),
+        "sessionContentPerDay": whole(0, 10_000_000, null=TAKEN),
+        "storageBytes": whole(0, 2**50, null=TAKEN),
+        "endsAt": LIMITS_END,
+    },
     "suspend_account": {"reason": REASON},
     "restore_account": {"reason": REASON},
     "revoke_key_of": {"reason": REASON},

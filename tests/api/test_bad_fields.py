@@ -53,6 +53,7 @@ SUCCESS = {
     "sign_in_by_link": 422,
     "set_up": 404,
     "verify_account": 404,
+    "set_limits": 404,
     "suspend_account": 404,
     "restore_account": 404,
     "delete_account": 404,
@@ -241,7 +242,8 @@ def test_valid_values_are_accepted(stage: Stage, cases: list[Case]) -> None:
 
 WRITES_NOTHING = {
     *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up", "create_report"),
-    *("verify_account", "suspend_account", "restore_account", "delete_account", "delete_own_account", "decide_report"),
+    *("verify_account", "set_limits", "suspend_account", "restore_account", "delete_account", "delete_own_account"),
+    "decide_report",
     *("add_passkey", "sign_in_with_passkey", "confirm_with_passkey"),
     *("accept_follow_requests", "read_notifications", "revoke_key_of", "disable_webhook_of"),
 }

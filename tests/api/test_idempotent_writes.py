@@ -20,7 +20,7 @@ SETTINGS = {**ROOMY, **TAKING}
 ELSEWHERE = {
     *("upload_post", "upload_draft_media", "publish_clip", "set_avatar", "remove_avatar", "set_cover", "remove_cover"),
     *("sign_out", "confirm_password"),
-    *("verify_account", "suspend_account", "restore_account", "delete_account", "retry_job"),
+    *("verify_account", "set_limits", "suspend_account", "restore_account", "delete_account", "retry_job"),
     *("revoke_key_of", "disable_webhook_of"),
     *("make_invitation", "revoke_invitation", "decide_report", "create_block", "delete_block"),
     *("exclude_from_explore", "include_in_explore", "publish_text"),

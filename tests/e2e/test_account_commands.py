@@ -158,10 +158,22 @@ def test_output_of_the_commands(process_server: MakeProcess) -> None:
     assert first["nextCursor"] in listed.stderr
 
 
+def test_limits_command_sets_and_withdraws_limits(process_server: MakeProcess) -> None:
+    server = process_server()
+    server.create_account("alice")
+
+    given = told(server, "limits", "alice", "--content-per-day", "5000", "--until", "2099-12-31")
+    assert given["limits"] == {"contentPerDay": 5000, "endsAt": "2099-12-31T00:00:00.000Z"}
+    assert told(server, "limits", "alice")["limits"] is None
+    for bad in (("--until", "2020-01-01"), ("--requests-per-minute", "0"), ("--reason", " ")):
+        assert server.command("account", "limits", "alice", *bad, check=False).returncode == 2
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ("show", "nobody"),
+        ("limits", "nobody"),
         ("suspend", "nobody"),
         ("restore", "nobody"),
         ("delete", "nobody", "--yes"),

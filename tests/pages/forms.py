@@ -115,6 +115,7 @@ LINES: Final[dict[str, Line]] = {
     "/report": Line({"type": "account", "id": "{strangerId}", "reason": "It sells what nobody asked for."}),
     "/settings/keys/new": Line({"label": "Ferry bot", "scopes": ["posts:write", "media:write"], "expiry": "90d"}),
     "/admin/accounts/{username}/verify": Line({"verified": "true", "reason": "Rang the newsroom."}),
+    "/admin/accounts/{username}/limits": Line({"contentPerDay": "5000", "reason": "Moves its archive here."}),
     "/admin/accounts/{username}/suspend": Line({"reason": "Advertises pills."}),
     "/admin/accounts/{username}/restore": Line(
         {"reason": "It was a mistake."}, elsewhere="tests/pages/test_admin_journey.py"

@@ -115,6 +115,7 @@ def _shown() -> Iterator[Shown]:
         ("/admin/accounts?search=ni", "admin"),
         ("/admin/accounts/{other}", "admin"),
         ("/admin/accounts/{other}/verify", "admin"),
+        ("/admin/accounts/{other}/limits", "admin"),
         ("/admin/accounts/{other}/suspend", "admin"),
         ("/admin/accounts/{banned}/restore", "admin"),
         ("/admin/accounts/{other}/delete", "admin"),

@@ -1,6 +1,7 @@
 """The operator's commands on accounts."""
 
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -117,6 +118,31 @@ def account_suspend(username: str, reason: str, as_json: bool, source: "Source")
     from pressroom.domains.moderation import commands as operator_commands
 
     _show(with_database(lambda db: operator_commands.suspend(db, username, reason, source)), as_json=as_json)
+
+
+@account.command("limits")
+@click.argument("username")
+@click.option("--requests-per-minute", type=click.IntRange(1, 100_000), help="Of each key.")
+@click.option("--requests-per-day", type=click.IntRange(1, 100_000_000), help="Of each key, in 24 hours.")
+@click.option("--posts-per-minute", type=click.IntRange(1, 100_000), help="Of each key.")
+@click.option("--content-per-day", type=click.IntRange(0, 10_000_000), help="Posts, clips and bounces by key.")
+@click.option("--session-writes-per-minute", type=click.IntRange(1, 100_000), help="Signed in.")
+@click.option("--session-content-per-day", type=click.IntRange(0, 10_000_000), help="The same, signed in.")
+@click.option("--storage-bytes", type=click.IntRange(0, 2**50), help="Bytes of media.")
+@click.option(
+    "--until", type=click.DateTime(), help="The UTC time at which the settings hold again; never unless given."
+)
+@click.option("--reason", help="Kept in the log.")
+@_as_json
+@acting
+def account_limits(
+    username: str, until: datetime | None, reason: str | None, as_json: bool, source: "Source", **limits: int | None
+) -> None:
+    """Give the account USERNAME limits of its own: all at once. What is not given is as the settings say."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    record = with_database(lambda db: operator_commands.limit(db, username, limits, until, reason, source))
+    _show(record, as_json=as_json)
 
 
 @account.command("sign-out")

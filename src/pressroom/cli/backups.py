@@ -123,9 +123,10 @@ def _verify(place: str, name: str | None, identity: Path | None) -> None:
 @_identity
 def restore_command(source: str, name: str | None, identity: Path | None) -> None:
     """Put a backup into PRESSROOM_DATA_DIR, which must be empty."""
-    from pressroom.operations.restore import restore
+    from pressroom.operations.restore import restore, target_of
 
     settings = own_settings()
+    target_of(settings)
     manifest = _with_backup(source, name, identity, lambda found: restore(settings, found))
     click.echo(f"Restored {len(manifest.files):,} files as of {manifest.created_at}.")
 

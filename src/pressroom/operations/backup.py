@@ -32,6 +32,7 @@ from pressroom.operations.manifests import (
     copy_file,
     entry_of,
     in_groups,
+    is_final,
     write_manifest,
 )
 from pressroom.server.database import check_exists
@@ -83,7 +84,7 @@ class FolderTarget:
         if self._earlier is None:
             return None
         folder, manifest = self._earlier
-        entry = manifest.files.get(name)
+        entry = manifest.files.get(name) if is_final(name) else None
         # A file that lost or gained bytes is copied again; that the others still have their checksum, `--verify` tells.
         with contextlib.suppress(OSError):
             if entry is not None and (folder / name).stat().st_size == entry.size == file.stat().st_size:

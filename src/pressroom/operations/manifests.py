@@ -154,7 +154,7 @@ async def in_groups(work: Callable[[str], Awaitable[T]], names: Iterable[str]) -
         try:
             async with asyncio.TaskGroup() as working:
                 tasks = [working.create_task(_awaited(work, name)) for name in group]
-        except ExceptionGroup as errors:  # the first of them ended the others
+        except BaseExceptionGroup as errors:  # the first of them ended the others
             raise errors.exceptions[0] from None
         results += [task.result() for task in tasks]
     return results
@@ -186,6 +186,11 @@ def entry_of(file: Path) -> FileEntry:
     """Returns the entry of a file. Raises OSError, or NotAFile."""
     with open(file, "rb", opener=_regular) as reading:
         return FileEntry(os.fstat(reading.fileno()).st_size, hashlib.file_digest(reading, "sha256").hexdigest())
+
+
+def is_final(name: str) -> bool:
+    """Returns whether a file keeps its content under its name: not the database, nor an account's copy of its data."""
+    return name.startswith(f"{BLOBS}/") and not PurePosixPath(name).name.startswith("exports=")
 
 
 def is_regular(file: Path, size: int) -> bool:

@@ -24,7 +24,7 @@ async def restore(settings: Settings, source: BackupSource) -> Manifest:
     Moves nothing to its place before every file is copied and matches the manifest. Returns the manifest. Raises
     SettingError.
     """
-    folder = _target(settings)
+    folder = target_of(settings)
     with alone_on_file(settings):
         try:
             _clear(folder)
@@ -35,7 +35,8 @@ async def restore(settings: Settings, source: BackupSource) -> Manifest:
     return source.manifest
 
 
-def _target(settings: Settings) -> Path:
+def target_of(settings: Settings) -> Path:
+    """Returns the folder to fill. Raises SettingError for an installation that `pressroom restore` cannot fill."""
     if not settings.database_url.startswith("sqlite:///"):
         raise SettingError(ON_POSTGRES)
     folder = settings.data_dir

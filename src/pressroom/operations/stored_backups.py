@@ -29,6 +29,7 @@ from pressroom.operations.manifests import (
     decode_manifest,
     encode_manifest,
     entry_of,
+    is_final,
     is_regular,
 )
 from pressroom.server.last_backup import record_backup
@@ -73,7 +74,7 @@ class StoreTarget:
 
     async def keep(self, file: Path, name: str) -> FileEntry:
         """Stores the content of a file unless the store has it (see `Target`)."""
-        known = self._earlier.get(name)
+        known = self._earlier.get(name) if is_final(name) else None
         if known is not None and self._key(known) in self._present and is_regular(file, known.size):
             return known
         # A copy: an export's file may be replaced between the reading of its checksum and its way to the store.

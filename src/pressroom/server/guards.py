@@ -16,7 +16,9 @@ from pressroom.domains.idempotency.once import BodyHashes, OncePerKey, WriteIden
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.guard import KeyGuard, caller_of, check_scopes
 from pressroom.domains.keys.models import Bearer, Refusal, RevokedBy
+from pressroom.domains.limits.actions import allowance_of
 from pressroom.domains.limits.guard import RateHeaders, Spent, account_subject, check_admitted, session_rates_of
+from pressroom.domains.limits.models import Rates, own_limits
 from pressroom.domains.limits.windows import abuse_reason
 from pressroom.domains.shared_state.models import SecretName
 from pressroom.domains.sign_in.confirmation import ask_password
@@ -45,7 +47,8 @@ class PackageGuards(Guards[Caller]):
         self._sessions = SessionGuard(
             runtime.db, runtime.clock, runtime.session_use, secure=runtime.settings.base_url.startswith("https://")
         )
-        self._rate_headers = RateHeaders(runtime.limiter.rates, runtime.settings.daily_content_quota)
+        self._allowance = allowance_of(runtime.settings)
+        self._rate_headers = RateHeaders(runtime.limiter.rates, self._allowance.content_by_key)
         self._session_rates = session_rates_of(runtime.settings)
         self._body_hashes = BodyHashes(runtime.state.secret(SecretName.BODY_HASHES).signing(runtime.clock.now()))
         self._log = runtime.log
@@ -58,8 +61,9 @@ class PackageGuards(Guards[Caller]):
         if not allowed(request.client, bearer.ip_allowlist):
             spent = _spent_by(access)
             # Looked at and not charged: with a stolen key, a stranger must not use up the owner's windows.
-            verdict = await self._limiter.peek(bearer.key_id, is_post=spent.is_post)
-            request.response_headers += self._rate_headers.of(verdict, spent)
+            rates, headers = self._limits_of(bearer)
+            verdict = await self._limiter.peek(bearer.key_id, is_post=spent.is_post, rates=rates)
+            request.response_headers += headers.of(verdict, spent)
             raise AddressNotAllowed(f"The address {request.client} is not in this key's allowlist.")
         await self._check_rates(request, bearer, access)
         if not isinstance(access, Keyed):
@@ -94,6 +98,8 @@ class PackageGuards(Guards[Caller]):
 
     async def check_writes(self, who: Caller) -> None:
         subject, rates = account_subject(who.account.id), self._session_rates
+        if who.account.limits is not None:
+            rates = own_limits(who.account.limits, self._clock.now()).rates(rates)
         check_admitted(await self._limiter.attempt(subject, is_post=False, rates=rates), rates)
 
     def note_response(self, request: Request[Caller], response: Response) -> None:
@@ -111,15 +117,23 @@ class PackageGuards(Guards[Caller]):
         return OncePerKey(self._db, status, identity, self._body_hashes.of(body_hash))
 
     async def _check_rates(self, request: Request[Caller], bearer: Bearer, access: Access) -> None:
-        spent, rates = _spent_by(access), self._limiter.rates
-        verdict = await self._limiter.attempt(bearer.key_id, is_post=spent.is_post)
-        request.response_headers += self._rate_headers.of(verdict, spent)
+        spent, (rates, headers) = _spent_by(access), self._limits_of(bearer)
+        verdict = await self._limiter.attempt(bearer.key_id, is_post=spent.is_post, rates=rates)
+        request.response_headers += headers.of(verdict, spent)
         self._last_used.note(bearer, verdict.now)
         # By the request that reaches the limit: the next one fails at the key itself, in every process.
         if verdict.abused:
             await self._db.transact(keys.revoke_key, bearer.key_id, RevokedBy.AUTO, abuse_reason(rates), SERVICE)
             self._log.warning("key revoked for abuse", key_id=bearer.key_id)
         check_admitted(verdict, rates)
+
+    def _limits_of(self, bearer: Bearer) -> tuple[Rates, RateHeaders]:
+        """Returns the rates of a key, and what makes their headers."""
+        if bearer.limits is None:
+            return self._limiter.rates, self._rate_headers
+        own = own_limits(bearer.limits, self._clock.now())
+        rates = own.rates(self._limiter.rates)
+        return rates, RateHeaders(rates, own.allowance(self._allowance).content_by_key)
 
 
 def _spent_by(access: Access) -> Spent:

@@ -68,8 +68,13 @@ class RateLimits(Protocol):
         """Returns a notice for the operator while some requests cannot be counted, None otherwise."""
         ...
 
-    async def look(self, key_id: str, /) -> "tuple[Left, Left]":
-        """Returns the requests left in the minute and the 24 hours of a key; charges nothing."""
+    @property
+    def rates(self) -> Any:
+        """Returns the limits of every key, in a type of the package of limits."""
+        ...
+
+    async def look(self, key_id: str, rates: Any, /) -> "tuple[Left, Left]":
+        """Returns the requests left in the minute and the 24 hours of a key with these `rates`; charges nothing."""
         ...
 
 

@@ -16,6 +16,8 @@ from tests.domains.limits.naive import NaiveLog
 from tests.services.redis import RedisServer
 
 RATES = Rates(per_minute=6, per_day=25, posts_per_minute=3, abuse_refusals=5, abuse_window=10 * MINUTE)
+LOWER = Rates(per_minute=2, per_day=20, posts_per_minute=1, abuse_refusals=5, abuse_window=10 * MINUTE)
+HIGHER = Rates(per_minute=9, per_day=40, posts_per_minute=5, abuse_refusals=5, abuse_window=10 * MINUTE)
 SIGNED_IN = Rates(per_minute=6, per_day=0, posts_per_minute=1, abuse_refusals=1, abuse_window=0, what="writes")
 START = 1_800_000_012_345
 
@@ -25,6 +27,7 @@ STEPS = st.one_of(
     st.sampled_from([0, 1, MINUTE - 1, MINUTE, MINUTE + 1, 10 * SECOND, DAY - MINUTE, DAY, DAY + MINUTE]),
     st.integers(0, 3 * MINUTE),
 )
+CHANGES = st.lists(st.tuples(STEPS, st.booleans(), st.sampled_from([RATES, LOWER, HIGHER])), max_size=80)
 REQUESTS = st.lists(st.tuples(STEPS, st.booleans()), max_size=120)
 
 
@@ -55,6 +58,24 @@ def check_retry_after_is_exact(log: NaiveLog, verdict: Verdict, *, is_post: bool
     seconds = seconds_until(verdict.free_at, verdict.now)
     assert not log.refusers(verdict.now + seconds * SECOND, is_post=is_post)
     assert log.refusers(verdict.now + (seconds - 1) * SECOND, is_post=is_post)
+
+
+@given(REQUESTS, st.sampled_from([LOWER, HIGHER]), st.integers(0, 60))
+@settings(max_examples=200)
+def test_changed_limits_admit_no_more_than_each_of_them(
+    requests: list[tuple[int, bool]], after: Rates, cut: int
+) -> None:
+    windows, admitted, now = Windows(RATES), list[tuple[int, bool]](), START
+    for place, (step, is_post) in enumerate(requests):
+        now += step
+        rates = after if place >= cut else RATES
+        windows.limit(rates)
+        verdict = windows.attempt(now, is_post=is_post)
+        if verdict.refused_by is None:
+            admitted.append((now, is_post))
+            assert sum(now - at < MINUTE for at, _ in admitted) <= rates.per_minute
+            assert sum(now - at < MINUTE for at, post in admitted if post) <= rates.posts_per_minute or not is_post
+            assert sum(now - at < DAY for at, _ in admitted) <= rates.per_day
 
 
 def test_sixty_pass_in_any_sixty_seconds_and_the_sixty_first_does_not() -> None:
@@ -142,6 +163,31 @@ def test_without_a_limit_of_the_day_the_minute_decides_alone(steps: list[int]) -
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_redis_decides_as_memory_does(redis_url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:
     asyncio.run(compare_with_redis(redis_url, requests, rates))
+
+
+@given(CHANGES)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_redis_decides_as_memory_does_while_limits_change(
+    redis_url: str, requests: list[tuple[int, bool, Rates]]
+) -> None:
+    asyncio.run(compare_changes_with_redis(redis_url, requests))
+
+
+async def compare_changes_with_redis(url: str, requests: list[tuple[int, bool, Rates]]) -> None:
+    """Every verdict, every peek and every look is the same."""
+    clock = SettableClock(START)
+    limiter, windows, key_id = RedisLimiter(RATES, url, 5, clock), Windows(RATES), uuid.uuid4().hex
+    try:
+        for step, is_post, rates in requests:
+            clock.advance(step)
+            windows.limit(rates)
+            peeked = await limiter.peek(key_id, is_post=is_post, rates=rates)
+            assert peeked == windows.peek(clock.now(), is_post=is_post)
+            assert await limiter.look(key_id, rates) == windows.look(clock.now())
+            decided = await limiter.attempt(key_id, is_post=is_post, rates=rates)
+            assert decided == windows.attempt(clock.now(), is_post=is_post)
+    finally:
+        await limiter.close()
 
 
 async def compare_with_redis(url: str, requests: list[tuple[int, bool]], rates: Rates) -> None:

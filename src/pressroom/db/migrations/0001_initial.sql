@@ -31,6 +31,7 @@ CREATE TABLE accounts (
     discoverable BOOLEAN NOT NULL DEFAULT TRUE,     -- search, explore and suggestions list it while it is not private
     is_creator BOOLEAN NOT NULL,
     is_admin BOOLEAN NOT NULL DEFAULT FALSE,
+    limits TEXT,                            -- JSON: its own limits, in place of those of the settings
     total_followers BIGINT NOT NULL,
     total_following BIGINT NOT NULL,
     total_posts BIGINT NOT NULL,

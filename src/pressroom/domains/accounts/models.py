@@ -49,6 +49,7 @@ class Account(msgspec.Struct):
     created_at: int  # milliseconds
     avatar_token: str | None  # opens the picture that it chose; None: a drawn one
     cover_token: str | None  # opens the cover that it chose
+    limits: str | None  # its own limits (`own_limits`), as JSON; None: those of the settings
 
 
 class AccountRecord(Account):

@@ -17,6 +17,7 @@ from pressroom.domains.administration.schemas import (
     JobBacklogOut,
     OverviewOut,
     QueueOut,
+    SetLimits,
     SettingOut,
     VerifyAccount,
 )
@@ -24,6 +25,9 @@ from pressroom.domains.moderation.schemas import RecordOut
 
 REASON_EXAMPLE: Final = GiveReason(reason="Advertises pills in every comment.")
 VERIFY_EXAMPLE: Final = VerifyAccount(verified=True, email_verified=True, reason="Rang the newsroom.")
+LIMITS_EXAMPLE: Final = SetLimits(
+    content_per_day=5_000, ends_at="2026-12-31T00:00:00.000Z", reason="Moves its archive here in December."
+)
 DELETE_EXAMPLE: Final = DeleteAccount(username="mira_press", reason="Asked for it by letter.")
 
 RECORD_EXAMPLE: Final = RecordOut(
@@ -41,6 +45,7 @@ RECORD_EXAMPLE: Final = RecordOut(
     created_at="2026-03-02T09:14:27.101Z",
     suspended_at=None,
     deleted_at=None,
+    limits=None,
 )
 
 _KEY: Final = AdminKeyOut(

@@ -12,6 +12,7 @@ from pressroom.domains.administration.routes import disable, read_accounts, revo
 from pressroom.domains.administration.schemas import (
     DeleteAccount,
     GiveReason,
+    SetLimits,
     VerifyAccount,
     act_shape,
     dead_job_shape,
@@ -23,6 +24,7 @@ from pressroom.domains.administration.schemas import (
     queue_shape,
     setting_shape,
 )
+from pressroom.domains.moderation import actions as moderation
 from pressroom.domains.moderation.routes import admin_of
 from pressroom.domains.moderation.schemas import record_shape
 from pressroom.settings.shown import shown_settings
@@ -44,6 +46,7 @@ SHOWN: Final = 50
 """Rows on a page."""
 
 _VERIFICATION: Final = FormFields(empty_clears={"verified", "emailVerified"})
+_LIMITS: Final = FormFields(times={"endsAt"})
 
 
 @routes.get("/admin", AdminPage(), summary="The state of the installation")
@@ -86,6 +89,11 @@ async def show_verification(request: Request[Caller], form: FormState) -> Respon
     return await _show_act(request, form, "verify")
 
 
+async def show_limits(request: Request[Caller], form: FormState) -> Response:
+    """Renders the form of an account's own limits."""
+    return await _show_act(request, form, "limits")
+
+
 async def show_suspension(request: Request[Caller], form: FormState) -> Response:
     """Renders the effects of a suspension, with the form."""
     return await _show_act(request, form, "suspend")
@@ -114,6 +122,14 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
         email_verified=given(body.email_verified),
     )
     return _done(request, "account-verified")
+
+
+@routes.form(f"{ONE}/limits", AdminPage(recent=True), fields=_LIMITS, show=show_limits, summary="Set its limits")
+async def set_limits(request: Request[Caller], body: SetLimits) -> Response:
+    """Sets them like PUT /api/admin/accounts/{username}/limits."""
+    username = request.parameters["username"]
+    await request.once(moderation.set_limits, record_shape, username, body.limits(), body.reason, admin_of(request))
+    return _done(request, "limits-set")
 
 
 @routes.form(f"{ONE}/suspend", AdminPage(recent=True), show=show_suspension, summary="Suspend it")
@@ -181,7 +197,7 @@ async def show_log(request: Request[Caller]) -> Response:
 
 async def _show_act(request: Request[Caller], form: FormState, act: str) -> Response:
     record = await request.db.read(_read_record, request.parameters["username"])
-    values = {"account": record_shape(record), "record": record}
+    values = {"account": record_shape(record), "record": record, "settings": request.settings}
     return await render(request, f"administration/{act}.html", values, form=form)
 
 

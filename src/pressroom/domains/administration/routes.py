@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from pressroom import __version__
 from pressroom.domains.accounts.models import AccountFilter, Caller, folded
 from pressroom.domains.accounts.queries import status
@@ -12,6 +14,7 @@ from pressroom.domains.administration.examples import (
     DEAD_JOB_EXAMPLE,
     DELETE_EXAMPLE,
     FACTS_EXAMPLE,
+    LIMITS_EXAMPLE,
     OVERVIEW_EXAMPLE,
     QUEUE_EXAMPLE,
     REASON_EXAMPLE,
@@ -29,6 +32,7 @@ from pressroom.domains.administration.schemas import (
     JobList,
     OverviewOut,
     RetriedOut,
+    SetLimits,
     SettingList,
     VerifyAccount,
     act_shape,
@@ -42,8 +46,9 @@ from pressroom.domains.administration.schemas import (
     setting_shape,
 )
 from pressroom.domains.media.models import source
+from pressroom.domains.moderation import actions as moderation
 from pressroom.domains.moderation.routes import admin_of
-from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
+from pressroom.domains.moderation.schemas import OwnLimitsOut, RecordList, RecordOut, record_shape
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound, Unprocessable
 from pressroom.jobs.overview import find_dead
 from pressroom.settings.shown import shown_settings
@@ -171,6 +176,28 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
         body.reason,
         verified=given(body.verified),
         email_verified=given(body.email_verified),
+    )
+
+
+@routes.put(
+    f"{ONE}/limits",
+    AdminOnly(recent=True),
+    summary="Set the limits of an account",
+    gives=RecordOut,
+    fails=(_NO_ACCOUNT,),
+    example=LIMITS_EXAMPLE,
+    response_example=msgspec.structs.replace(RECORD_EXAMPLE, limits=OwnLimitsOut(content_per_day=5_000)),
+)
+async def set_limits(request: Request[Caller], body: SetLimits) -> Response:
+    """Gives the account limits of its own, from its next request on, until `endsAt`. What is not given is as the
+    settings say."""
+    return await request.once(
+        moderation.set_limits,
+        record_shape,
+        request.parameters["username"],
+        body.limits(),
+        body.reason,
+        admin_of(request),
     )
 
 

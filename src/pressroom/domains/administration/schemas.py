@@ -6,11 +6,12 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso, iso_or_none
+from pressroom.clock import iso, iso_or_none, parse_iso
 from pressroom.domains.administration.actions import FINAL, Facts, NamedEntry, Overview
 from pressroom.domains.administration.models import MOST
 from pressroom.domains.keys.models import LONGEST_REASON, ApiKey
 from pressroom.domains.keys.schemas import KeyPrefix
+from pressroom.domains.limits.models import OwnLimits
 from pressroom.domains.moderation.schemas import RecordOut, record_shape
 from pressroom.domains.webhooks.models import Webhook
 from pressroom.errors import Code, FieldError
@@ -34,6 +35,17 @@ Reason = Annotated[
 def _reason_errors(reason: object) -> Iterator[FieldError]:
     if isinstance(reason, str) and reason and is_invisible(reason):
         yield FieldError("reason", Code.TOO_SHORT, "Say why: nothing of this is seen.")
+
+
+def end_errors(field: str, text: str, now: int) -> Iterator[FieldError]:
+    """Yields an error of `field` unless the text is a time after `now` (milliseconds)."""
+    try:
+        at = parse_iso(text)
+    except (ValueError, OverflowError):
+        yield FieldError(field, Code.INVALID_FORMAT, "Must be an ISO 8601 time with a zone.")
+        return
+    if at <= now:
+        yield FieldError(field, Code.OUT_OF_RANGE, "Must lie in the future.")
 
 
 class GiveReason(Body):
@@ -64,6 +76,35 @@ class VerifyAccount(Body):
         if self.verified is msgspec.UNSET and self.email_verified is msgspec.UNSET:
             yield FieldError("body", Code.REQUIRED, "Give at least one of verified and emailVerified.")
         yield from _reason_errors(self.reason)
+
+
+class SetLimits(Body):
+    """All limits of an account that are not those of the settings. Without any, the settings hold."""
+
+    reason: Reason
+    requests_per_minute: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    requests_per_day: Annotated[int, Meta(ge=1, le=100_000_000)] | None = None
+    posts_per_minute: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    content_per_day: (
+        Annotated[int, Meta(ge=0, le=10_000_000, description="Posts, clips and bounces by key.")] | None
+    ) = None
+    session_writes_per_minute: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    session_content_per_day: Annotated[int, Meta(ge=0, le=10_000_000)] | None = None
+    storage_bytes: Annotated[int, Meta(ge=0, le=2**50, description="Bytes of media.")] | None = None
+    ends_at: (
+        Annotated[str, Meta(max_length=40, description="When the settings hold again; without it never.")] | None
+    ) = None
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        yield from _reason_errors(self.reason)
+        if self.ends_at is not None:
+            yield from end_errors("endsAt", self.ends_at, now)
+
+    def limits(self) -> OwnLimits:
+        """Returns the limits."""
+        values = {**msgspec.structs.asdict(self), "ends_at": None if self.ends_at is None else parse_iso(self.ends_at)}
+        del values["reason"]
+        return OwnLimits(**values)
 
 
 class DeleteAccount(Body):

@@ -56,6 +56,7 @@ class Kind(StrEnum):
     DELETION_REQUESTED = "deletion.requested"
     ACCOUNT_DELETED = "account.deleted"
     ACCOUNT_VERIFIED = "account.verified"
+    LIMITS_SET = "limits.set"
     ACCOUNT_SUSPENDED = "account.suspended"
     ACCOUNT_RESTORED = "account.restored"
     ADMIN_GIVEN = "admin.given"

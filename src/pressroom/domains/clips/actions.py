@@ -11,7 +11,7 @@ from pressroom.domains.clips.events import ClipCreatedData, CreatedClip
 from pressroom.domains.clips.models import Clip, ClipDraft, ClipEdit, ClipView
 from pressroom.domains.events.actions import emit
 from pressroom.domains.follows.queries import get_between
-from pressroom.domains.limits.actions import Allowance
+from pressroom.domains.limits.models import Allowance
 from pressroom.domains.media.actions import attach_media, list_of_owners, move_of_owner, take_storage
 from pressroom.domains.media.models import ProcessingStatus
 from pressroom.domains.media.queries import hide_of_owner
@@ -29,7 +29,7 @@ async def publish_clip(tx: Tx, caller: Caller, draft: ClipDraft, allowance: Allo
     """
     if draft.hub_id is not None:
         await get_joined_hub(tx, caller, draft.hub_id)
-    await take_storage(tx, caller.account.id, "video", [draft.video], allowance.storage)
+    await take_storage(tx, caller.account, "video", [draft.video], allowance.storage)
     await spend_quota(tx, caller, allowance)
     account, clip_id = caller.account, new_id(tx.now, caller.account.id)
     await queries.insert_clip(

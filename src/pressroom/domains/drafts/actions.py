@@ -31,7 +31,7 @@ from pressroom.domains.drafts.models import (
     post_of,
     room_faults,
 )
-from pressroom.domains.limits.actions import Allowance
+from pressroom.domains.limits.models import Allowance
 from pressroom.domains.media.actions import arrange_media, attach_media, list_of_owners, take_storage
 from pressroom.domains.media.models import FILES_BY_KEY, FILES_SIGNED_IN, NewMedia
 from pressroom.domains.media.queries import describe
@@ -145,7 +145,7 @@ async def add_files(
         message = f"A draft has at most {most} files, and this one has {len(view.media)} already."
         raise Unprocessable([FieldError("media", Code.TOO_MANY, message)])
     account_id = view.draft.account_id
-    await take_storage(tx, account_id, "media", files, allowance.storage)
+    await take_storage(tx, caller.account, "media", files, allowance.storage)
     await attach_media(tx, account_id, draft_id, files, len(view.media))
     # The version grows with the files too: a save from another tab is refused instead of dropping them.
     await save_draft(tx, changed(view.draft, DraftChanges({}), by_key=caller.key is not None))

@@ -16,7 +16,7 @@ from pressroom.domains.drafts.actions import PUBLISH_JOB, PUBLISH_SCOPE, complet
 from pressroom.domains.drafts.models import Draft, DraftState
 from pressroom.domains.keys.models import KeyStatus
 from pressroom.domains.keys.queries import find_key
-from pressroom.domains.limits.actions import Allowance
+from pressroom.domains.limits.models import Allowance
 from pressroom.domains.notifications.actions import notify
 from pressroom.domains.notifications.models import NotificationType
 from pressroom.errors import Code, FieldError, Invalid, NotFound, QuotaExceeded, Refused, Unprocessable

@@ -24,7 +24,7 @@ FIND_BEARER: Final = Query(
     Bearer,
     "SELECT a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
     " a.discoverable, a.is_creator, a.total_followers, a.total_following, a.total_posts, a.created_at, a.avatar_token,"
-    " a.cover_token,"
+    " a.cover_token, a.limits,"
     " k.id AS key_id, k.key_prefix, k.label, k.scopes, k.ip_allowlist, k.expires_at, k.last_used_at, k.revoked_at"
     " FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.secret_hash = :secret_hash",
 )

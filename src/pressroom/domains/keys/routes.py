@@ -4,6 +4,7 @@ from typing import Final
 
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions, queries
+from pressroom.domains.keys.models import Usage
 from pressroom.domains.keys.schemas import (
     REVOKED_KEY_EXAMPLE,
     ApiKeyList,
@@ -15,12 +16,15 @@ from pressroom.domains.keys.schemas import (
     key_shape,
 )
 from pressroom.domains.keys.usage_schemas import KeyUsageOut, is_active, usage_shape
+from pressroom.domains.limits.actions import allowance_of
+from pressroom.domains.limits.models import own_limits
 from pressroom.errors import Code, Conflict, FieldError, Invalid, NotFound
 from pressroom.web.access import SessionOnly
 from pressroom.web.paging import read_paged
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
 from pressroom.web.routing import Routes, Tag
+from pressroom.web.services import Left
 
 TAG = Tag("API keys", "What programs act with. Only the signed-in owner manages them; no key can make or revoke keys.")
 routes: Final = Routes[Caller](TAG)
@@ -100,8 +104,21 @@ async def read_usage(request: Request[Caller]) -> KeyUsageOut:
     """Returns the usage of the key in the request's path. Raises NotFound, Unavailable when the limiter is away."""
     now = request.clock.now()
     usage = await request.db.read(actions.read_usage, request.caller.account.id, request.parameters["keyId"])
-    rates = await request.services.limiter.look(usage.key.id) if is_active(usage, now) else None
-    return usage_shape(usage, rates, request.settings.daily_content_quota, now)
+    rates = await look(request, usage) if is_active(usage, now) else None
+    return usage_shape(usage, rates, quota_of(request), now)
+
+
+async def look(request: Request[Caller], usage: Usage) -> tuple[Left, Left]:
+    """Returns the remaining requests of the key's minute and 24 hours. Raises Unavailable when the limiter is away."""
+    limiter = request.services.limiter
+    own = own_limits(request.caller.account.limits, request.clock.now())
+    return await limiter.look(usage.key.id, own.rates(limiter.rates))
+
+
+def quota_of(request: Request[Caller]) -> int:
+    """Returns the posts, clips and bounces by key that the caller's account may publish in a UTC day."""
+    own = own_limits(request.caller.account.limits, request.clock.now())
+    return own.allowance(allowance_of(request.settings)).content_by_key
 
 
 @routes.patch(

@@ -2,25 +2,12 @@
 
 from functools import partial
 
-import msgspec
-
 from pressroom.clock import DAY, next_midnight, seconds_until
 from pressroom.db import Tx
 from pressroom.domains.limits import queries
+from pressroom.domains.limits.models import Allowance
 from pressroom.errors import Limit, QuotaExceeded
 from pressroom.settings import Settings
-
-
-class Allowance(msgspec.Struct, frozen=True):
-    """Posts, clips and bounces per UTC day, counted apart by key and signed in; `storage`: bytes of stored media."""
-
-    content_by_key: int
-    content_signed_in: int
-    storage: int
-
-    def content(self, *, signed_in: bool) -> int:
-        """Returns the quota of a UTC day for a caller by key or `signed_in`."""
-        return self.content_signed_in if signed_in else self.content_by_key
 
 
 def allowance_of(settings: Settings) -> Allowance:

@@ -28,15 +28,18 @@ class Limiter(Protocol):
     async def attempt(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Charges one request of a key and returns whether the windows admit it.
 
-        With `rates` of its own, `key_id` names something else that is limited, such as an account.
+        Args:
+            key_id: The key, or something else that is limited, such as an account.
+            is_post: Whether the limit of posts applies as well.
+            rates: The limits, where they are not those of every key.
         """
         ...
 
-    async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
+    async def peek(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Returns the state of the key's windows; charges nothing."""
         ...
 
-    async def look(self, key_id: str) -> tuple[Left, Left]:
+    async def look(self, key_id: str, rates: Rates | None = None) -> tuple[Left, Left]:
         """Returns the remaining requests of the key's minute and 24 hours; charges nothing."""
         ...
 

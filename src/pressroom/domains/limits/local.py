@@ -48,30 +48,30 @@ class LocalWhenAway:
             verdict = await self._shared.attempt(key_id, is_post=is_post, rates=rates)
         except Unavailable:
             self._note_failure()
-            if rates is None and not self._counts_keys:
+            if (rates or self.rates).counts_keys and not self._counts_keys:
                 raise  # A guess would let a key overrun its limit by the number of processes.
             return self._local(key_id, rates).attempt(self._clock.steady(), is_post=is_post)
         # Kept for `flush`, which looks for the end of an outage: here, each request would pay for the look.
         self._has_answered = True
         return verdict
 
-    async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
+    async def peek(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Returns the state of the key's windows; charges nothing. Raises Unavailable."""
         try:
-            return await self._shared.peek(key_id, is_post=is_post)
+            return await self._shared.peek(key_id, is_post=is_post, rates=rates)
         except Unavailable:
             if not self._counts_keys:
                 raise
-            return self._local(key_id, None).peek(self._clock.steady(), is_post=is_post)
+            return self._local(key_id, rates).peek(self._clock.steady(), is_post=is_post)
 
-    async def look(self, key_id: str) -> tuple[Left, Left]:
+    async def look(self, key_id: str, rates: Rates | None = None) -> tuple[Left, Left]:
         """Returns the remaining requests of the key's minute and 24 hours; charges nothing. Raises Unavailable."""
         try:
-            return await self._shared.look(key_id)
+            return await self._shared.look(key_id, rates)
         except Unavailable:
             if not self._counts_keys:
                 raise
-            return self._local(key_id, None).look(self._clock.steady())
+            return self._local(key_id, rates).look(self._clock.steady())
 
     async def flush(self) -> None:
         """Forgets windows that nobody has used for a while, and logs that the shared limiter is back."""
@@ -95,7 +95,11 @@ class LocalWhenAway:
 
     def _local(self, key_id: str, rates: Rates | None) -> Windows:
         self._touched[key_id] = self._clock.steady()
-        return self._windows.setdefault(key_id, Windows(rates or self.rates))
+        wanted = rates or self.rates
+        windows = self._windows.setdefault(key_id, Windows(wanted))
+        if windows.rates != wanted:
+            windows.limit(wanted)
+        return windows
 
     @property
     def _notice(self) -> str:

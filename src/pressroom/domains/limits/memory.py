@@ -99,8 +99,7 @@ class MemoryLimiter:
         # With unsaved counts older than a second, a kill now would forgive more than a second of requests.
         if self._is_save_late():
             await self._wait_for_save()
-        while (windows := self._windows.get(key_id)) is None:
-            await self._load(key_id, rates or self.rates)
+        windows = await self._windows_of(key_id, rates)
         # After all awaits, and none follows before the charge: a take-over in between would let this process admit
         # beside its successor.
         self._check_counting()
@@ -111,15 +110,15 @@ class MemoryLimiter:
             verdict.move(self._drift)
         return verdict
 
-    async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
+    async def peek(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Returns the state of the key's windows; charges nothing."""
-        verdict = (await self._windows_of(key_id)).peek(self._clock.steady(), is_post=is_post)
+        verdict = (await self._windows_of(key_id, rates)).peek(self._clock.steady(), is_post=is_post)
         verdict.move(self._drift)
         return verdict
 
-    async def look(self, key_id: str) -> tuple[Left, Left]:
+    async def look(self, key_id: str, rates: Rates | None = None) -> tuple[Left, Left]:
         """Returns the remaining requests of the key's minute and 24 hours; charges nothing."""
-        return (await self._windows_of(key_id)).look(self._clock.steady())
+        return (await self._windows_of(key_id, rates)).look(self._clock.steady())
 
     async def flush(self) -> None:
         """Saves the counts since the last flush, and drops idle windows from memory."""
@@ -158,9 +157,12 @@ class MemoryLimiter:
             await self._db.transact(_save_all, {}, self._holder, True)
         self._holder = None
 
-    async def _windows_of(self, key_id: str) -> Windows:
+    async def _windows_of(self, key_id: str, rates: Rates | None) -> Windows:
+        wanted = rates or self.rates
         while (windows := self._windows.get(key_id)) is None:
-            await self._load(key_id, self.rates)
+            await self._load(key_id, wanted)
+        if windows.rates is not wanted and windows.rates != wanted:
+            windows.limit(wanted)
         return windows
 
     def _may_save(self) -> bool:

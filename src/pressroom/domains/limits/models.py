@@ -1,5 +1,6 @@
-"""Rates, verdicts, and the rows that windows are saved in."""
+"""Rates, limits of single accounts, verdicts, and the rows that windows are saved in."""
 
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -46,6 +47,79 @@ class Rates(msgspec.Struct, frozen=True):
                 return f"{self.per_day:,} {self.what} per 24 hours"
             case _:
                 return f"{self.posts_per_minute:,} posts per minute"
+
+    @property
+    def counts_keys(self) -> bool:
+        """Returns whether these are the limits of a key."""
+        return self.minute_limit is Limit.REQUESTS_PER_MINUTE
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """Posts, clips and bounces per UTC day, counted apart by key and signed in; `storage`: bytes of stored media."""
+
+    content_by_key: int
+    content_signed_in: int
+    storage: int
+
+    def content(self, *, signed_in: bool) -> int:
+        """Returns the quota of a UTC day for a caller by key or `signed_in`."""
+        return self.content_signed_in if signed_in else self.content_by_key
+
+
+class OwnLimits(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Limits of one account; None: as the settings say (docs/limits.md#limits-of-one-account).
+
+    `ends_at` (milliseconds) is when those of the settings hold again; None: they have no end.
+    """
+
+    requests_per_minute: int | None = None
+    requests_per_day: int | None = None
+    posts_per_minute: int | None = None
+    content_per_day: int | None = None
+    session_writes_per_minute: int | None = None
+    session_content_per_day: int | None = None
+    storage_bytes: int | None = None
+    ends_at: int | None = None
+
+    def rates(self, usual: Rates) -> Rates:
+        """Returns the rates of the account's keys, or of the account signed in, where `usual` are those of others."""
+        return _own_rates(self, usual)
+
+    def allowance(self, usual: Allowance) -> Allowance:
+        """Returns the account's allowance, where `usual` is that of others."""
+        return Allowance(
+            _either(self.content_per_day, usual.content_by_key),
+            _either(self.session_content_per_day, usual.content_signed_in),
+            _either(self.storage_bytes, usual.storage),
+        )
+
+
+NO_LIMITS: Final = OwnLimits()
+_DECODER: Final = msgspec.json.Decoder(OwnLimits)
+
+
+def own_limits(stored: str | None, now: int) -> OwnLimits:
+    """Returns the limits that an account's row holds and that are in force at `now` (milliseconds)."""
+    if stored is None:
+        return NO_LIMITS
+    found = _DECODER.decode(stored)
+    return NO_LIMITS if found.ends_at is not None and found.ends_at <= now else found
+
+
+@lru_cache(maxsize=1_024)
+def _own_rates(own: OwnLimits, usual: Rates) -> Rates:
+    if not usual.counts_keys:
+        return msgspec.structs.replace(usual, per_minute=_either(own.session_writes_per_minute, usual.per_minute))
+    return msgspec.structs.replace(
+        usual,
+        per_minute=_either(own.requests_per_minute, usual.per_minute),
+        per_day=_either(own.requests_per_day, usual.per_day),
+        posts_per_minute=_either(own.posts_per_minute, usual.posts_per_minute),
+    )
+
+
+def _either(own: int | None, usual: int) -> int:
+    return usual if own is None else own
 
 
 class Verdict(msgspec.Struct):

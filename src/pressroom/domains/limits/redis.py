@@ -64,13 +64,13 @@ class RedisLimiter:
         """Charges one request of a key, or of something else with its own `rates`, and returns the verdict."""
         return await self._call(key_id, rates or self.rates, is_post=is_post, charge=True)
 
-    async def peek(self, key_id: str, *, is_post: bool) -> Verdict:
+    async def peek(self, key_id: str, *, is_post: bool, rates: Rates | None = None) -> Verdict:
         """Returns the state of the key's windows; charges nothing."""
-        return await self._call(key_id, self.rates, is_post=is_post, charge=False)
+        return await self._call(key_id, rates or self.rates, is_post=is_post, charge=False)
 
-    async def look(self, key_id: str) -> tuple[Left, Left]:
+    async def look(self, key_id: str, rates: Rates | None = None) -> tuple[Left, Left]:
         """Returns the remaining requests of the key's minute and 24 hours; charges nothing."""
-        rates = self.rates
+        rates = rates or self.rates
         answer = await self._run(key_id, rates, is_post=False, charge=False)
         used, reset_at, total, first = int(answer[1]), int(answer[2]), int(answer[6]), int(answer[7])
         return (

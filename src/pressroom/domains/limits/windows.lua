@@ -19,7 +19,9 @@ end
 local newest = tonumber(redis.call('LINDEX', attempts, -1) or now)
 if newest > now then now = newest end
 
-local function prune(key)
+-- By time, and to the latest `cap`: a lower limit needs no more, and a list holds more after it was lowered.
+local function prune(key, cap)
+  if redis.call('LLEN', key) > cap then redis.call('LTRIM', key, -cap, -1) end
   local oldest = tonumber(redis.call('LINDEX', key, 0) or now)
   while now - oldest >= MINUTE do
     redis.call('LPOP', key)
@@ -37,8 +39,8 @@ local function push(key, cap, life)
   redis.call('PEXPIRE', key, life)
 end
 
-prune(attempts)
-prune(posts)
+prune(attempts, per_minute)
+prune(posts, posts_per_minute)
 local total = tonumber(redis.call('GET', total_key) or 0)
 local first = redis.call('LINDEX', day, 0)
 while first do

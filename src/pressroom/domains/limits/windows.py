@@ -52,6 +52,19 @@ class Windows:
         self._day_total = sum(count for _, count in self._day)
         self._day_frees_at = _leaves_at(self._day[0]) if self._day else 0
 
+    @property
+    def rates(self) -> Rates:
+        """Returns the limits."""
+        return self._rates
+
+    def limit(self, rates: Rates) -> None:
+        """Replaces the limits. What was counted stays, as far as it can change a decision."""
+        self._rates = rates
+        # A lower limit forgets what it does not need: raised again within the minute, it admits as much as if new.
+        self._attempts = deque(self._attempts, rates.per_minute)
+        self._posts = deque(self._posts, rates.posts_per_minute)
+        self._refusals = deque(self._refusals, rates.abuse_refusals)
+
     def attempt(self, now: int, *, is_post: bool) -> Verdict:
         """Charges an attempt at `now` (milliseconds) after checking all limits; returns the verdict.
 

@@ -5,10 +5,11 @@ from typing import Final
 
 from pressroom.db import Tx
 from pressroom.db.params import batches
-from pressroom.domains.accounts.models import Caller
+from pressroom.domains.accounts.models import Account, Caller
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
 from pressroom.domains.audit.models import Kind
+from pressroom.domains.limits.models import own_limits
 from pressroom.domains.media import queries
 from pressroom.domains.media.decoding import MEDIUM
 from pressroom.domains.media.models import (
@@ -34,11 +35,14 @@ LONG_VIDEOS: Final = "video.long"
 for a video and no short video for a long one."""
 
 
-async def take_storage(tx: Tx, account_id: str, field: str, files: Sequence[NewMedia], limit: int) -> None:
+async def take_storage(tx: Tx, account: Account, field: str, files: Sequence[NewMedia], usual: int) -> None:
     """Adds the sizes of new files to the account's stored bytes (docs/limits.md#stored-media).
 
-    Raises Unprocessable, with an error of `field`, when the account would store more than `limit` bytes.
+    Raises Unprocessable, with an error of `field`, when the account would store more bytes than it may; one without a
+    limit of its own may store the `usual`.
     """
+    account_id, own = account.id, own_limits(account.limits, tx.now).storage_bytes
+    limit = usual if own is None else own
     size = sum(new.size for new in files)
     # One conditional update: of two uploads at once, the second sees the bytes of the first.
     if files and (size > limit or not await queries.take_storage(tx, account_id=account_id, size=size, limit=limit)):
@@ -70,13 +74,13 @@ async def attach_media(tx: Tx, account_id: str, owner_id: str, files: Sequence[N
         await queue.enqueue(tx, VIDEOS if new.kind.is_video else PICTURES, new.id, account_id=account_id)
 
 
-async def set_picture(tx: Tx, caller: Caller, picture: AccountPicture, new: NewMedia, limit: int) -> Pictures:
+async def set_picture(tx: Tx, caller: Caller, picture: AccountPicture, new: NewMedia, usual: int) -> Pictures:
     """Adds a picture that the account will show once it is READY. One that was still to be shown gives way to it.
 
-    Raises Unprocessable when the account would store more than `limit` bytes.
+    Raises Unprocessable when the account would store too much (`take_storage`).
     """
     account_id = caller.account.id
-    await take_storage(tx, account_id, picture, [new], limit)
+    await take_storage(tx, caller.account, picture, [new], usual)
     start = await make_room(tx, account_id, picture)
     await attach_media(tx, account_id, picture.owner_of(account_id), [new], start)
     await record(tx, account_id, Kind.PROFILE_CHANGED, caller.source, fields=picture.value)

@@ -6,8 +6,10 @@ same moment is either ended here or refused there, because creating one takes th
 
 from collections import Counter
 
+import msgspec
 from msgspec.structs import replace
 
+from pressroom.clock import iso
 from pressroom.db import Tx
 from pressroom.domains.accounts import queries as accounts
 from pressroom.domains.accounts.actions import TAG_JOB, get_record
@@ -19,6 +21,7 @@ from pressroom.domains.audit.models import OPERATOR, UNKNOWN, Kind, Source
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.actions import revoke_key
 from pressroom.domains.keys.models import RevokedBy
+from pressroom.domains.limits.models import NO_LIMITS, OwnLimits
 from pressroom.domains.moderation.models import DELETED, DELETION_JOB, SUSPENDED
 from pressroom.domains.sign_in import two_factor
 from pressroom.domains.sign_in.credentials import EMAIL_CHANGED_JOB
@@ -116,6 +119,22 @@ async def set_admin(tx: Tx, username: str, *, is_admin: bool, source: Source = O
     if is_admin != record.is_admin:
         await status.set_admin(tx, record.id, is_admin=is_admin)
         await log(tx, record.id, Kind.ADMIN_GIVEN if is_admin else Kind.ADMIN_TAKEN, source)
+    return await get_record(tx, username)
+
+
+async def set_limits(
+    tx: Tx, username: str, limits: OwnLimits, reason: str | None = None, source: Source = OPERATOR
+) -> AccountRecord:
+    """Gives an account limits of its own, in place of those that it had; without any, those of the settings hold.
+
+    Returns its record. Raises NotFound (docs/limits.md#limits-of-one-account).
+    """
+    record = await lock_record(tx, username)
+    stored = None if limits == NO_LIMITS else msgspec.json.encode(limits).decode()
+    await status.set_limits(tx, record.id, stored)
+    shown = {name: each for name, each in msgspec.to_builtins(limits).items() if name != "endsAt"}
+    until = {} if limits.ends_at is None else {"until": iso(limits.ends_at)}
+    await log(tx, record.id, Kind.LIMITS_SET, source, reason=reason, **shown, **until)
     return await get_record(tx, username)
 
 

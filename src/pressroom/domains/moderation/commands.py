@@ -1,23 +1,26 @@
 """The operator's commands on accounts. Each returns the command's output."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 from rich.markup import escape
 from rich.table import Table
 
-from pressroom.clock import SystemClock
+from pressroom.clock import SECOND, SystemClock
 from pressroom.db import Database, Tx
 from pressroom.domains.accounts.actions import get_record
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.models import OPERATOR, Source
 from pressroom.domains.keys import queries as keys
 from pressroom.domains.keys.models import check_reason
+from pressroom.domains.limits.models import OwnLimits
 from pressroom.domains.moderation import actions
 from pressroom.domains.moderation.schemas import RecordList, RecordOut, record_shape
 from pressroom.domains.sign_in.passwords import Passwords
 from pressroom.domains.sign_in.schemas import NewPassword
-from pressroom.errors import Invalid
+from pressroom.errors import Code, FieldError, Invalid
 from pressroom.ids import BEYOND
 from pressroom.web.json_bodies import decode
 from pressroom.web.paging import cursor_field_errors
@@ -78,6 +81,24 @@ async def suspend(db: Database, username: str, reason: str, source: Source) -> R
     """Suspends an account. Raises NotFound, Invalid for a blank or over-long reason."""
     check_reason(reason)
     return record_shape(await db.transact(actions.suspend_account, username, reason, source))
+
+
+async def limit(
+    db: Database,
+    username: str,
+    limits: Mapping[str, int | None],
+    until: datetime | None,
+    reason: str | None,
+    source: Source,
+) -> RecordOut:
+    """Gives an account limits of its own, by the names of OwnLimits, until a UTC time. Raises NotFound, Invalid."""
+    if reason is not None:
+        check_reason(reason)
+    ends_at = None if until is None else int(until.replace(tzinfo=UTC).timestamp() * SECOND)
+    if ends_at is not None and ends_at <= SystemClock().now():
+        raise Invalid([FieldError("until", Code.OUT_OF_RANGE, "Must lie in the future.")])
+    own = OwnLimits(**limits, ends_at=ends_at)
+    return record_shape(await db.transact(actions.set_limits, username, own, reason, source))
 
 
 async def restore(db: Database, username: str, source: Source) -> RecordOut:

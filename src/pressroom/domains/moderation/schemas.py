@@ -9,10 +9,24 @@ from msgspec import Meta
 from pressroom.clock import iso, iso_or_none
 from pressroom.domains.accounts import blocks
 from pressroom.domains.accounts.models import AccountRecord, Block
+from pressroom.domains.limits.models import OwnLimits
 from pressroom.errors import Code, FieldError
 from pressroom.text import is_invisible
 from pressroom.web.json_bodies import Body
 from pressroom.web.wire import SHOWN, Id, NextCursor, Time
+
+
+class OwnLimitsOut(msgspec.Struct, rename="camel", omit_defaults=True):
+    """The limits of an account that are not those of the settings."""
+
+    requests_per_minute: int | None = None
+    requests_per_day: int | None = None
+    posts_per_minute: int | None = None
+    content_per_day: Annotated[int | None, Meta(description="Posts, clips and bounces by key.")] = None
+    session_writes_per_minute: int | None = None
+    session_content_per_day: int | None = None
+    storage_bytes: Annotated[int | None, Meta(description="Bytes of media.")] = None
+    ends_at: Annotated[Time | None, Meta(description="When those of the settings hold again; without it never.")] = None
 
 
 class RecordOut(msgspec.Struct, rename="camel"):
@@ -34,6 +48,8 @@ class RecordOut(msgspec.Struct, rename="camel"):
     created_at: str
     suspended_at: str | None
     deleted_at: str | None
+    limits: OwnLimitsOut | None
+    """None: those of the settings."""
 
 
 class RecordList(msgspec.Struct, rename="camel"):
@@ -60,7 +76,12 @@ def record_shape(record: AccountRecord, active_keys: int | None = None) -> Recor
         created_at=iso(record.created_at),
         suspended_at=iso_or_none(record.suspended_at),
         deleted_at=iso_or_none(record.deleted_at),
+        limits=None if record.limits is None else _limits_shape(msgspec.json.decode(record.limits, type=OwnLimits)),
     )
+
+
+def _limits_shape(limits: OwnLimits) -> OwnLimitsOut:
+    return msgspec.convert({**msgspec.to_builtins(limits), "endsAt": iso_or_none(limits.ends_at)}, OwnLimitsOut)
 
 
 NO_PATTERN: Final = "Give an e-mail address such as name@example.org, or a domain such as example.org."

@@ -11,6 +11,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.models import Caller
 from pressroom.domains.keys import actions as keys
 from pressroom.domains.keys.models import ApiKey, KeyStatus, Usage
+from pressroom.domains.keys.routes import look, quota_of
 from pressroom.domains.keys.schemas import EditKey
 from pressroom.domains.webhooks.actions.endpoints import list_statuses, list_webhooks
 from pressroom.domains.webhooks.models import ENDPOINTS, Webhook
@@ -129,10 +130,10 @@ async def _read_revocation(tx: Tx, account_id: str, key_id: str) -> tuple[ApiKey
 async def _limits(request: Request[Caller], usage: Usage, now: int) -> list[LimitLeft] | None:
     """Returns the remaining units of the key's limits; None while the limiter is unavailable."""
     try:
-        minute, day = await request.services.limiter.look(usage.key.id)
+        minute, day = await look(request, usage)
     except Unavailable:
         return None
-    quota = request.settings.daily_content_quota
+    quota = quota_of(request)
     content = LimitLeft("content", quota, max(0, quota - usage.content_used), next_midnight(now))
     return [_limit("minute", minute), _limit("day", day), content]
 

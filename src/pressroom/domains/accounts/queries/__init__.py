@@ -10,7 +10,7 @@ from pressroom.domains.accounts.models import Account, Block
 ACCOUNT_COLUMNS: Final = (
     "a.id, a.username, a.email, a.display_name, a.bio, a.verified, a.email_verified, a.is_private,"
     " a.discoverable, a.is_creator, a.total_followers, a.total_following, a.total_posts, a.created_at, a.avatar_token,"
-    " a.cover_token"
+    " a.cover_token, a.limits"
 )
 
 

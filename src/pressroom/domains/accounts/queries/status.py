@@ -15,8 +15,8 @@ from pressroom.domains.accounts.models import (
 
 _RECORD: Final = (
     "id, username, email, display_name, bio, verified, email_verified, is_private, discoverable, is_creator,"
-    " total_followers, total_following, total_posts, created_at, avatar_token, cover_token, suspended_at, deleted_at,"
-    " is_admin"
+    " total_followers, total_following, total_posts, created_at, avatar_token, cover_token, limits, suspended_at,"
+    " deleted_at, is_admin"
 )
 
 
@@ -111,6 +111,12 @@ async def find_by_prefix(tx: Tx, prefix: str, *, by_email: bool, after: str, lim
     """
     query = FIND_BY_EMAIL if by_email else FIND_BY_NAME
     return await tx.all(query, first=prefix, beyond=f"{prefix}\U0010ffff", after=after, limit=limit)
+
+
+@sql.run("UPDATE accounts SET limits = :limits, updated_at = :now WHERE id = :account_id AND deleted_at IS NULL")
+async def set_limits(tx: Tx, account_id: str, limits: str | None) -> None:
+    """Stores an account's own limits, as JSON; None: those of the settings."""
+    ...
 
 
 async def names_of(tx: Tx, account_ids: Sequence[str]) -> dict[str, str]:

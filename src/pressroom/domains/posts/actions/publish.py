@@ -11,7 +11,8 @@ from pressroom.domains.accounts.queries import status
 from pressroom.domains.events.actions import emit
 from pressroom.domains.hubs.actions import find_joined
 from pressroom.domains.hubs.models import Hub
-from pressroom.domains.limits.actions import Allowance, check_content_quota, spend_content_quota
+from pressroom.domains.limits.actions import check_content_quota, spend_content_quota
+from pressroom.domains.limits.models import Allowance, own_limits
 from pressroom.domains.media.actions import attach_media, take_storage
 from pressroom.domains.media.queries import move_to_owner
 from pressroom.domains.notifications.actions import notify
@@ -48,7 +49,7 @@ async def publish_post(tx: Tx, caller: Caller, new: NewPost, allowance: Allowanc
     # First the checks without a lock, then storage before quota: rows are locked in one order everywhere
     # (docs/architecture.md#locks).
     hub = await _check_hub(tx, caller, new)
-    await take_storage(tx, caller.account.id, "media", new.media, allowance.storage)
+    await take_storage(tx, caller.account, "media", new.media, allowance.storage)
     await spend_quota(tx, caller, allowance)
     post = new_post(tx, caller, PostType.POST, new.content, new.fields, hub)
     post.has_poll, post.has_media = new.poll is not None, new.has_media
@@ -92,14 +93,21 @@ async def _check_hub(tx: Tx, caller: Caller, new: NewPost) -> Hub | None:
 
 async def check_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
     """Raises QuotaExceeded when `spend_quota` would, and spends nothing."""
-    signed_in = caller.key is None
-    await check_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
+    quota, signed_in = _quota(tx, caller, allowance)
+    await check_content_quota(tx, caller.account.id, quota, signed_in=signed_in)
 
 
 async def spend_quota(tx: Tx, caller: Caller, allowance: Allowance) -> None:
     """Spends one unit of the account's daily quota, of that by key or of that signed in. Raises QuotaExceeded."""
+    quota, signed_in = _quota(tx, caller, allowance)
+    await spend_content_quota(tx, caller.account.id, quota, signed_in=signed_in)
+
+
+def _quota(tx: Tx, caller: Caller, allowance: Allowance) -> tuple[int, bool]:
+    """Returns the account's daily quota, its own or that of the `allowance`, and whether it is that signed in."""
     signed_in = caller.key is None
-    await spend_content_quota(tx, caller.account.id, allowance.content(signed_in=signed_in), signed_in=signed_in)
+    own = own_limits(caller.account.limits, tx.now)
+    return own.allowance(allowance).content(signed_in=signed_in), signed_in
 
 
 def new_post(
