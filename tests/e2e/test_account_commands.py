@@ -148,6 +148,8 @@ def test_output_of_the_commands(process_server: MakeProcess) -> None:
     assert told(server, "admin", "alice")["isAdmin"] is True
     assert told(server, "show", "alice")["isAdmin"] is True
     assert told(server, "admin", "alice", "--revoke")["isAdmin"] is False
+    assert told(server, "moderator", "alice")["isModerator"] is True
+    assert told(server, "moderator", "alice", "--revoke")["isModerator"] is False
 
     first = told(server, "list", "--limit", "2")
     assert [each["username"] for each in first["accounts"]] == ["carol", "bob"]

@@ -198,6 +198,19 @@ def account_admin(username: str, revoke: bool, as_json: bool, source: "Source") 
     )
 
 
+@account.command("moderator")
+@click.argument("username")
+@click.option("--revoke", is_flag=True, help="Take the right away instead.")
+@_as_json
+@acting
+def account_moderator(username: str, revoke: bool, as_json: bool, source: "Source") -> None:
+    """Make the account USERNAME a moderator: it decides about reports, suspends and restores accounts."""
+    from pressroom.domains.moderation import commands as operator_commands
+
+    record = with_database(lambda db: operator_commands.moderator(db, username, revoke=revoke, source=source))
+    _show(record, as_json=as_json)
+
+
 def _password(given: str) -> str:
     """Returns the password given; for a dash, asks for it or reads a line of standard input."""
     if given != "-":

@@ -25,7 +25,7 @@ from pressroom.domains.sign_in.confirmation import ask_password
 from pressroom.domains.sign_in.guard import SessionGuard
 from pressroom.errors import AddressNotAllowed, PasswordRequired, SessionRequired
 from pressroom.server.runtime import Runtime
-from pressroom.web.access import Access, Guards, Keyed
+from pressroom.web.access import Access, AdminOnly, AdminPage, Guards, Keyed
 from pressroom.web.client_address import allowed
 from pressroom.web.idempotency import Once
 from pressroom.web.request import Request, Viewer
@@ -79,12 +79,13 @@ class PackageGuards(Guards[Caller]):
 
     def viewer(self, who: Caller) -> Viewer:
         account = who.account
+        avatar = avatar_address(account.id, account.avatar_token, "")
         return Viewer(
-            account.username, avatar_address(account.id, account.avatar_token, ""), account.display_name, who.is_admin
+            account.username, avatar, account.display_name, is_admin=who.is_admin, is_moderator=who.is_moderator
         )
 
-    def is_admin(self, who: Caller) -> bool:
-        return who.is_admin
+    def administers(self, who: Caller, access: AdminOnly | AdminPage) -> bool:
+        return who.is_admin or (access.moderators and who.is_moderator)
 
     async def check_recent(
         self, request: Request[Caller], who: Caller, typed: Mapping[str, Sequence[str]] | None

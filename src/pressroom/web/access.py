@@ -84,12 +84,24 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class AdminOnly(SessionOnly):
-    """For the session of an admin. To other sessions the route is not there: they get the 404 of an unknown path."""
+    """For the session of an admin. To other sessions the route is not there: they get the 404 of an unknown path.
+
+    Attributes:
+        moderators: Moderators may call it too (docs/moderation.md#moderators).
+    """
+
+    moderators: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AdminPage(Page):
-    """For the pages and forms of an admin. To others who are signed in they are not there."""
+    """For the pages and forms of an admin. To others who are signed in they are not there.
+
+    Attributes:
+        moderators: They are for moderators too (docs/moderation.md#moderators).
+    """
+
+    moderators: bool = False
 
 
 Access = Keyed | SessionOnly | Anyone | Visitor | Page | Public
@@ -126,8 +138,8 @@ class Guards(Protocol[C]):
         """Returns whom pages show as signed in."""
         ...
 
-    def is_admin(self, who: C) -> bool:
-        """Returns whether the caller is an admin."""
+    def administers(self, who: C, access: AdminOnly | AdminPage) -> bool:
+        """Returns whether the caller is an admin, or a moderator on a route for moderators."""
         ...
 
     async def check_recent(

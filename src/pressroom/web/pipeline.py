@@ -320,7 +320,7 @@ class Pipeline(Generic[C]):
         if who is None and isinstance(access, SessionOnly | Page):
             raise NotSignedIn("Sign in first: this is done with a session, not with an API key.")
         # As for an unknown path: a 403 would reveal the page.
-        if who is not None and isinstance(access, AdminOnly | AdminPage) and not self._guards.is_admin(who):
+        if who is not None and isinstance(access, AdminOnly | AdminPage) and not self._guards.administers(who, access):
             raise NotFound(NOTHING_HERE)
         if who is not None and not request.is_safe and route.page_form is None and is_limited(access):
             await self._guards.check_writes(who)

@@ -69,7 +69,8 @@ async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str,
     viewer, account_id = request.viewer, request.account_id
     is_counted = viewer is not None and account_id is not None and not is_part
     is_admin = viewer is not None and viewer.is_admin
-    is_for_admins = is_counted and is_admin and request.path.startswith("/admin")
+    moderates = viewer is not None and (viewer.is_admin or viewer.is_moderator)
+    is_for_admins = is_counted and moderates and request.path.startswith("/admin")
     return {
         "base_url": request.settings.base_url,
         "request_path": request.path,
@@ -78,6 +79,7 @@ async def frame_of(request: Request[Any], *, is_part: bool = False) -> dict[str,
         "viewer_avatar": viewer.avatar if viewer else None,
         "viewer_name": viewer.display_name if viewer else None,
         "viewer_is_admin": is_admin,
+        "viewer_moderates": moderates,
         "unread": await request.services.count_unread(request.db, account_id or "") if is_counted else 0,
         "open_reports": await request.services.count_reports(request.db) if is_for_admins else 0,
     }

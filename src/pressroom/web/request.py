@@ -28,6 +28,7 @@ class Viewer(msgspec.Struct):
     avatar: str
     display_name: str = ""
     is_admin: bool = False
+    is_moderator: bool = False
 
 
 class Request(msgspec.Struct, Generic[C]):

@@ -31,6 +31,7 @@ CREATE TABLE accounts (
     discoverable BOOLEAN NOT NULL DEFAULT TRUE,     -- search, explore and suggestions list it while it is not private
     is_creator BOOLEAN NOT NULL,
     is_admin BOOLEAN NOT NULL DEFAULT FALSE,
+    is_moderator BOOLEAN NOT NULL DEFAULT FALSE,
     limits TEXT,                            -- JSON: its own limits, in place of those of the settings
     total_followers BIGINT NOT NULL,
     total_following BIGINT NOT NULL,
@@ -48,6 +49,7 @@ CREATE TABLE accounts (
 CREATE INDEX accounts_suspended ON accounts (id) WHERE suspended_at IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX accounts_deleted ON accounts (id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX accounts_admins ON accounts (id) WHERE is_admin;
+CREATE INDEX accounts_moderators ON accounts (id) WHERE is_moderator;
 
 -- A word by whose beginning an account is found: its user name, a word of its display name. Retention: until it changes.
 CREATE TABLE account_words (

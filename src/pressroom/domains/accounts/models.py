@@ -58,6 +58,7 @@ class AccountRecord(Account):
     suspended_at: int | None
     deleted_at: int | None
     is_admin: bool
+    is_moderator: bool
 
     @property
     def status(self) -> str:
@@ -71,6 +72,7 @@ class AccountFilter(StrEnum):
     SUSPENDED = "suspended"
     DELETED = "deleted"
     ADMIN = "admin"
+    MODERATOR = "moderator"
 
 
 class NamedAccount(msgspec.Struct):
@@ -127,14 +129,16 @@ class SourceKey(msgspec.Struct):
 class Caller(msgspec.Struct):
     """The account that makes a request, by one of its keys or (`key` None) signed in.
 
-    `confirmed_at` is when the password was last given in the session (milliseconds). `is_admin`: signed in as an admin.
-    `source` is where the request of somebody signed in came from. `scopes` are those of the key, separated by spaces.
+    `confirmed_at` is when the password was last given in the session (milliseconds). `is_admin`, `is_moderator`: signed
+    in as one. `source` is where the request of somebody signed in came from. `scopes` are those of the key, separated by
+    spaces.
     """
 
     account: Account
     key: SourceKey | None = None
     confirmed_at: int = 0
     is_admin: bool = False
+    is_moderator: bool = False
     source: Source = UNKNOWN
     scopes: str = ""
 

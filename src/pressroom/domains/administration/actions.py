@@ -28,7 +28,7 @@ from pressroom.domains.keys.models import ApiKey, KeysByStatus, RevokedBy
 from pressroom.domains.media import actions as media
 from pressroom.domains.media.actions import LONG_VIDEOS, PICTURES, VIDEOS
 from pressroom.domains.moderation import actions as moderation
-from pressroom.domains.moderation.models import check_not_admin
+from pressroom.domains.moderation.models import check_not_staff
 from pressroom.domains.personal_data.models import EXPORT_JOB
 from pressroom.domains.webhooks.actions import endpoints
 from pressroom.domains.webhooks.actions.endpoints import get_webhook
@@ -111,7 +111,7 @@ async def suspend_account(tx: Tx, source: Source, username: str, reason: str) ->
     """Suspends an account and returns its record. Raises NotFound, Conflict when it is suspended, Unprocessable for an
     admin's."""
     record = await moderation.lock_record(tx, username)
-    check_not_admin(record.username, is_admin=record.is_admin)
+    check_not_staff(record)
     check_suspended(record, is_suspended=False)
     return await moderation.suspend_account(tx, username, reason, source)
 
@@ -128,7 +128,7 @@ async def delete_account(tx: Tx, source: Source, username: str, typed: str, reas
     Raises NotFound, Unprocessable for an admin's account and for another name.
     """
     record = await moderation.lock_record(tx, username)
-    check_not_admin(record.username, is_admin=record.is_admin)
+    check_not_staff(record)
     # Compared under the lock: the account may have changed its name since the page was shown.
     if folded(typed.strip().removeprefix("@")) != folded(record.username):
         raise Unprocessable([FieldError("username", Code.INVALID_CHOICE, "That is not the name of this account.")])

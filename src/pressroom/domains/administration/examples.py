@@ -37,6 +37,7 @@ RECORD_EXAMPLE: Final = RecordOut(
     display_name="Mira Okafor",
     status="active",
     is_admin=False,
+    is_moderator=False,
     is_private=False,
     total_posts=42,
     total_followers=180,

@@ -8,7 +8,7 @@ from pressroom.db import Tx
 from pressroom.domains.accounts.actions import get_record
 from pressroom.domains.accounts.models import AccountFilter, AccountRecord, Caller
 from pressroom.domains.administration import actions
-from pressroom.domains.administration.routes import disable, read_accounts, revoke, try_again
+from pressroom.domains.administration.routes import disable, facts_of, read_accounts, revoke, try_again
 from pressroom.domains.administration.schemas import (
     DeleteAccount,
     GiveReason,
@@ -17,7 +17,6 @@ from pressroom.domains.administration.schemas import (
     act_shape,
     dead_job_shape,
     endpoint_shape,
-    facts_shape,
     given,
     key_shape,
     overview_shape,
@@ -58,7 +57,7 @@ async def show_overview(request: Request[Caller]) -> Response:
     )
 
 
-@routes.get(ACCOUNTS, AdminPage(), summary="Accounts")
+@routes.get(ACCOUNTS, AdminPage(moderators=True), summary="Accounts")
 async def show_accounts(request: Request[Caller]) -> Response:
     """All accounts, newest first, or those that are searched for."""
     given = parse_filled(request.query)
@@ -76,11 +75,11 @@ async def show_accounts(request: Request[Caller]) -> Response:
     )
 
 
-@routes.get(ONE, AdminPage(), summary="An account")
+@routes.get(ONE, AdminPage(moderators=True), summary="An account")
 async def show_account(request: Request[Caller]) -> Response:
     """An account, its belongings, and the actions on it."""
     facts = await request.db.read(actions.read_account, request.parameters["username"])
-    values = {"account": facts_shape(facts, request.clock.now())}
+    values = {"account": facts_of(request, facts)}
     return await render(request, "administration/account.html", values)
 
 
@@ -132,7 +131,7 @@ async def set_limits(request: Request[Caller], body: SetLimits) -> Response:
     return _done(request, "limits-set")
 
 
-@routes.form(f"{ONE}/suspend", AdminPage(recent=True), show=show_suspension, summary="Suspend it")
+@routes.form(f"{ONE}/suspend", AdminPage(recent=True, moderators=True), show=show_suspension, summary="Suspend it")
 async def suspend_account(request: Request[Caller], body: GiveReason) -> Response:
     """Suspends the account like POST /api/admin/accounts/{username}/suspend."""
     username = request.parameters["username"]
@@ -140,7 +139,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
     return _done(request, "account-suspended")
 
 
-@routes.form(f"{ONE}/restore", AdminPage(recent=True), show=show_restoration, summary="Restore it")
+@routes.form(f"{ONE}/restore", AdminPage(recent=True, moderators=True), show=show_restoration, summary="Restore it")
 async def restore_account(request: Request[Caller], body: GiveReason) -> Response:
     """Restores the account like POST /api/admin/accounts/{username}/restore."""
     username = request.parameters["username"]

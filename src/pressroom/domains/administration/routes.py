@@ -9,6 +9,7 @@ from pressroom import __version__
 from pressroom.domains.accounts.models import AccountFilter, Caller, folded
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.administration import actions
+from pressroom.domains.administration.actions import Facts
 from pressroom.domains.administration.examples import (
     ACT_EXAMPLE,
     DEAD_JOB_EXAMPLE,
@@ -80,7 +81,7 @@ _LONGEST_PREFIX: Final = 254
 _NARROWED: Final = (
     QueryParameter(
         "status",
-        "Only those that are suspended, deleted or admins.",
+        "Only those that are suspended, deleted, admins or moderators.",
         {"type": "string", "enum": [each.value for each in AccountFilter]},
     ),
     QueryParameter("username", "Only those whose user name begins so, in its order.", {"type": "string"}),
@@ -136,7 +137,7 @@ async def show_overview(request: Request[Caller]) -> Response:
 
 @routes.get(
     "/api/admin/accounts",
-    AdminOnly(),
+    AdminOnly(moderators=True),
     summary="List accounts",
     gives=RecordList,
     paged=True,
@@ -149,12 +150,24 @@ async def list_accounts(request: Request[Caller]) -> Response:
 
 
 @routes.get(
-    ONE, AdminOnly(), summary="Show an account", gives=FactsOut, fails=(_NO_ACCOUNT,), response_example=FACTS_EXAMPLE
+    ONE,
+    AdminOnly(moderators=True),
+    summary="Show an account",
+    gives=FactsOut,
+    fails=(_NO_ACCOUNT,),
+    response_example=FACTS_EXAMPLE,
 )
 async def show_account(request: Request[Caller]) -> Response:
-    """An account, suspended or not, with its keys and webhook endpoints."""
-    facts = await request.db.read(actions.read_account, request.parameters["username"])
-    return json_response(facts_shape(facts, request.clock.now()))
+    """An account, suspended or not, with its keys and webhook endpoints; moderators get none of these."""
+    return json_response(facts_of(request, await request.db.read(actions.read_account, request.parameters["username"])))
+
+
+def facts_of(request: Request[Caller], facts: Facts) -> FactsOut:
+    """Returns an account as the caller may see it: keys and endpoints are for admins."""
+    shown = facts_shape(facts, request.clock.now())
+    if not request.caller.is_admin:
+        shown.keys, shown.webhooks = [], []
+    return shown
 
 
 @routes.patch(
@@ -203,7 +216,7 @@ async def set_limits(request: Request[Caller], body: SetLimits) -> Response:
 
 @routes.post(
     f"{ONE}/suspend",
-    AdminOnly(recent=True),
+    AdminOnly(recent=True, moderators=True),
     summary="Suspend an account",
     gives=RecordOut,
     fails=(_NO_ACCOUNT, Conflict("mira_press is suspended already."), _OF_ADMIN),
@@ -219,7 +232,7 @@ async def suspend_account(request: Request[Caller], body: GiveReason) -> Respons
 
 @routes.post(
     f"{ONE}/restore",
-    AdminOnly(recent=True),
+    AdminOnly(recent=True, moderators=True),
     summary="Restore an account",
     gives=RecordOut,
     fails=(_NO_ACCOUNT, Conflict("mira_press is not suspended.")),

@@ -62,6 +62,8 @@ class Kind(StrEnum):
     ADMIN_GIVEN = "admin.given"
     ADMIN_TAKEN = "admin.taken"
     POSTS_IMPORTED = "posts.imported"
+    MODERATOR_GIVEN = "moderator.given"
+    MODERATOR_TAKEN = "moderator.taken"
     JOB_RETRIED = "job.retried"
     INVITATION_MADE = "invitation.made"
     INVITATION_REVOKED = "invitation.revoked"

@@ -47,7 +47,7 @@ async def explore_page(request: Request[Caller]) -> Response:
     return await reading_page(request, "explore/explore.html", {**values, **posts_values(request, page)})
 
 
-@routes.page(EXCLUSIONS, AdminPage(), summary="Exclusions from explore")
+@routes.page(EXCLUSIONS, AdminPage(moderators=True), summary="Exclusions from explore")
 async def show_exclusions(request: Request[Caller], form: FormState) -> Response:
     """Renders the exclusions, with the form for another one, filled in from the query."""
     shown, cursor = await read_exclusions(request)
@@ -61,7 +61,9 @@ async def show_exclusions(request: Request[Caller], form: FormState) -> Response
     return await render(request, "explore/exclusions.html", values, form=form)
 
 
-@routes.submit(EXCLUSIONS, AdminPage(recent=True), again=show_exclusions, summary="Exclude from explore")
+@routes.submit(
+    EXCLUSIONS, AdminPage(recent=True, moderators=True), again=show_exclusions, summary="Exclude from explore"
+)
 async def exclude_by_form(request: Request[Caller], body: ExcludeSubject) -> Response:
     """Takes it out like POST /api/admin/explore."""
     await request.once(actions.exclude, exclusion_shape, admin_of(request), body.new_exclusion())
@@ -69,7 +71,10 @@ async def exclude_by_form(request: Request[Caller], body: ExcludeSubject) -> Res
 
 
 @routes.submit(
-    f"{EXCLUSIONS}/{{id}}/remove", AdminPage(recent=True), again=show_exclusions, summary="Include in explore again"
+    f"{EXCLUSIONS}/{{id}}/remove",
+    AdminPage(recent=True, moderators=True),
+    again=show_exclusions,
+    summary="Include in explore again",
 )
 async def include_by_form(request: Request[Caller], body: NoFields) -> Response:
     """Puts it back like DELETE /api/admin/explore/{id}."""

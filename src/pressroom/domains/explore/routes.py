@@ -56,7 +56,7 @@ async def show_explore(request: Request[Caller]) -> Response:
 
 @routes.get(
     EXCLUSIONS,
-    AdminOnly(),
+    AdminOnly(moderators=True),
     summary="List exclusions from explore",
     gives=ExclusionList,
     tag=MODERATION,
@@ -71,7 +71,7 @@ async def list_explore_exclusions(request: Request[Caller]) -> Response:
 
 @routes.post(
     EXCLUSIONS,
-    AdminOnly(recent=True),
+    AdminOnly(recent=True, moderators=True),
     summary="Exclude from explore",
     gives=ExclusionOut,
     location=EXCLUSIONS,
@@ -90,7 +90,7 @@ async def exclude_from_explore(request: Request[Caller], body: ExcludeSubject) -
 
 @routes.delete(
     f"{EXCLUSIONS}/{{id}}",
-    AdminOnly(recent=True),
+    AdminOnly(recent=True, moderators=True),
     summary="Include in explore again",
     gives=MessageOut,
     tag=MODERATION,

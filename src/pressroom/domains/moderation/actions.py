@@ -87,7 +87,9 @@ async def delete_account(
     # So that nobody takes the name at once and is taken for the deleted account.
     await accounts.reserve_username(tx, folded(record.username), record.id, until=tx.now + RESERVED)
     await queue.enqueue(tx, DELETION_JOB, record.id, account_id=record.id)
-    return replace(record, suspended_at=record.suspended_at or tx.now, deleted_at=tx.now, is_admin=False)
+    return replace(
+        record, suspended_at=record.suspended_at or tx.now, deleted_at=tx.now, is_admin=False, is_moderator=False
+    )
 
 
 async def set_password(tx: Tx, username: str, password_hash: str, source: Source = OPERATOR) -> AccountRecord:
@@ -119,6 +121,20 @@ async def set_admin(tx: Tx, username: str, *, is_admin: bool, source: Source = O
     if is_admin != record.is_admin:
         await status.set_admin(tx, record.id, is_admin=is_admin)
         await log(tx, record.id, Kind.ADMIN_GIVEN if is_admin else Kind.ADMIN_TAKEN, source)
+    return await get_record(tx, username)
+
+
+async def set_moderator(tx: Tx, username: str, *, is_moderator: bool, source: Source = OPERATOR) -> AccountRecord:
+    """Gives or takes the rights of a moderator; returns the record.
+
+    Raises NotFound, Conflict for a suspended account.
+    """
+    record = await lock_record(tx, username)
+    if is_moderator and record.suspended_at is not None:
+        raise Conflict(f"{record.username} is suspended; restore the account first.")
+    if is_moderator != record.is_moderator:
+        await status.set_moderator(tx, record.id, is_moderator=is_moderator)
+        await log(tx, record.id, Kind.MODERATOR_GIVEN if is_moderator else Kind.MODERATOR_TAKEN, source)
     return await get_record(tx, username)
 
 

@@ -40,13 +40,13 @@ async def list_accounts(db: Database, limit: int, cursor: str | None) -> RecordL
 
 def table(found: RecordList) -> Table:
     """Returns the accounts as a table for people to read."""
-    shown = Table("id", "user name", "status", "admin", "e-mail", "posts", "followers", "created", box=None)
+    shown = Table("id", "user name", "status", "role", "e-mail", "posts", "followers", "created", box=None)
     for each in found.accounts:
         shown.add_row(
             each.id,
             each.username,
             each.status,
-            "yes" if each.is_admin else "",
+            "admin" if each.is_admin else "moderator" if each.is_moderator else "",
             escape(each.email if each.email.isprintable() else ascii(each.email)[1:-1]),
             str(each.total_posts),
             str(each.total_followers),
@@ -126,6 +126,11 @@ async def delete(db: Database, username: str, reason: str | None, source: Source
 async def admin(db: Database, username: str, *, revoke: bool, source: Source = OPERATOR) -> RecordOut:
     """Gives an account the rights of an admin, or takes them away (`revoke`). Raises NotFound, Conflict."""
     return record_shape(await db.transact(actions.set_admin, username, is_admin=not revoke, source=source))
+
+
+async def moderator(db: Database, username: str, *, revoke: bool, source: Source = OPERATOR) -> RecordOut:
+    """Gives an account the rights of a moderator, or takes them away (`revoke`). Raises NotFound, Conflict."""
+    return record_shape(await db.transact(actions.set_moderator, username, is_moderator=not revoke, source=source))
 
 
 async def _show(tx: Tx, username: str) -> RecordOut:

@@ -38,6 +38,7 @@ class RecordOut(msgspec.Struct, rename="camel"):
     display_name: str
     status: str
     is_admin: bool
+    is_moderator: bool
     is_private: bool
     total_posts: int
     total_followers: int
@@ -68,6 +69,7 @@ def record_shape(record: AccountRecord, active_keys: int | None = None) -> Recor
         display_name=record.display_name,
         status=record.status,
         is_admin=record.is_admin,
+        is_moderator=record.is_moderator,
         is_private=record.is_private,
         total_posts=record.total_posts,
         total_followers=record.total_followers,

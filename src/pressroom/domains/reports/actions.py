@@ -100,13 +100,14 @@ async def report(tx: Tx, caller: Caller, new: NewReport) -> Report:
 
 
 async def _notify_admins(tx: Tx, case_id: str, owner_id: str, reporter_id: str) -> None:
-    """Notifies admins that a case waits: one row for each, which a further report renews.
+    """Notifies admins and moderators that a case waits: one row for each, which a further report renews.
 
     The reporter is not notified, nor the owner of the subject, who must not decide about it.
     """
-    for admin in await status.list_filtered(tx, AccountFilter.ADMIN, before=BEYOND, limit=TOGETHER):
-        if admin.id not in (owner_id, reporter_id):
-            await notify(tx, admin.id, NotificationType.REPORT_MADE, case_id=case_id)
+    roles = (AccountFilter.ADMIN, AccountFilter.MODERATOR)
+    staff = {each.id for role in roles for each in await status.list_filtered(tx, role, before=BEYOND, limit=TOGETHER)}
+    for account_id in sorted(staff - {owner_id, reporter_id}):
+        await notify(tx, account_id, NotificationType.REPORT_MADE, case_id=case_id)
 
 
 async def notify_reporters(tx: Tx, case_id: str, after: str) -> str | None:
@@ -242,8 +243,9 @@ async def _suspend(tx: Tx, case: Case, ruling: Ruling, admin: Source) -> None:
         message = "The account is suspended or deleted already: dismiss the report."
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
     # Admins cannot suspend each other: an intruder at one browser could shut the others out.
-    if account.is_admin:
-        message = f"@{case.username} is an admin: take that away first, on the server."
+    if account.is_admin or account.is_moderator:
+        role = "an admin" if account.is_admin else "a moderator"
+        message = f"@{case.username} is {role}: take that away first, on the server."
         raise Unprocessable([FieldError("decision", Code.NOT_ALLOWED, message)])
     await suspend_account(tx, case.username, ruling.reason, admin)
 

@@ -94,7 +94,7 @@ def _place_of(subject: Subject) -> str:
     return f"/post/{subject.id}"
 
 
-@routes.get("/admin/reports", AdminPage(), summary="What was reported")
+@routes.get("/admin/reports", AdminPage(moderators=True), summary="What was reported")
 async def reports(request: Request[Caller]) -> Response:
     """The open cases, or with `?state=decided` the decided ones."""
     state = state_of(request)
@@ -107,7 +107,7 @@ async def reports(request: Request[Caller]) -> Response:
     return await render(request, "reports/list.html", values)
 
 
-@routes.page("/admin/reports/{id}", AdminPage(), summary="Something that was reported")
+@routes.page("/admin/reports/{id}", AdminPage(moderators=True), summary="Something that was reported")
 async def show_case(request: Request[Caller], form: FormState) -> Response:
     """Renders a case with the form to decide about it."""
     case, found = await request.db.read(actions.open_case, request.parameters["id"], request.caller.account.id)
@@ -128,14 +128,16 @@ async def show_case(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "reports/case.html", values, form=form)
 
 
-@routes.submit("/admin/reports/{id}", AdminPage(recent=True), again=show_case, summary="Decide about a report")
+@routes.submit(
+    "/admin/reports/{id}", AdminPage(recent=True, moderators=True), again=show_case, summary="Decide about a report"
+)
 async def decide_by_form(request: Request[Caller], body: DecideCase) -> Response:
     """Decides like POST /api/admin/reports/{id}/decision."""
     await request.once(actions.decide, case_shape, admin_of(request), request.parameters["id"], body.ruling())
     return redirect("/admin/reports", done="report-decided")
 
 
-@routes.get("/admin/reports/{id}/files/{mediaId}", AdminPage(), summary="A picture of a reported post")
+@routes.get("/admin/reports/{id}/files/{mediaId}", AdminPage(moderators=True), summary="A picture of a reported post")
 async def reported_file(request: Request[Caller]) -> Response:
     """The picture, or the first one of a video, that the reported post had: also after it was hidden or deleted."""
     case = await request.db.read(actions.get_case, request.parameters["id"])

@@ -73,7 +73,7 @@ _NO_CASE: Final = NotFound("There is no such report.")
 
 @routes.get(
     "/api/admin/reports",
-    AdminOnly(),
+    AdminOnly(moderators=True),
     summary="List what was reported",
     gives=CaseList,
     fails=(Invalid([FieldError("state", Code.INVALID_CHOICE, "Must be open or decided.")]),),
@@ -95,7 +95,7 @@ async def list_reports(request: Request[Caller]) -> Response:
 
 @routes.get(
     "/api/admin/reports/{id}",
-    AdminOnly(),
+    AdminOnly(moderators=True),
     summary="Show what was reported",
     gives=OpenedCaseOut,
     fails=(_NO_CASE,),
@@ -109,7 +109,7 @@ async def show_report(request: Request[Caller]) -> Response:
 
 @routes.post(
     "/api/admin/reports/{id}/decision",
-    AdminOnly(recent=True),
+    AdminOnly(recent=True, moderators=True),
     summary="Decide about what was reported",
     gives=CaseOut,
     fails=(

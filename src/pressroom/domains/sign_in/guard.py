@@ -39,4 +39,10 @@ class SessionGuard:
         if sessions.needs_renewal(session.renewed_at, now):
             await self._db.transact(sessions.renew_session, token)
             response_headers.append(session_cookie(token, secure=self._secure))
-        return Caller(session, confirmed_at=session.confirmed_at, is_admin=session.is_admin, source=source)
+        return Caller(
+            session,
+            confirmed_at=session.confirmed_at,
+            is_admin=session.is_admin,
+            is_moderator=session.is_moderator,
+            source=source,
+        )

@@ -77,6 +77,8 @@ def _who(access: Access) -> str:
             return f"For an API key with the {noun} {scopes}{'' if access.key_only else ', or a session'}."
         case Anyone() | Public():
             return "For everybody."
+        case AdminOnly(moderators=True):
+            return "For admins and moderators, signed in."
         case AdminOnly():
             return "For admins, signed in."
         case _:

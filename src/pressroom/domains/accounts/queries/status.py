@@ -16,7 +16,7 @@ from pressroom.domains.accounts.models import (
 _RECORD: Final = (
     "id, username, email, display_name, bio, verified, email_verified, is_private, discoverable, is_creator,"
     " total_followers, total_following, total_posts, created_at, avatar_token, cover_token, limits, suspended_at,"
-    " deleted_at, is_admin"
+    " deleted_at, is_admin, is_moderator"
 )
 
 
@@ -34,6 +34,10 @@ LIST_DELETED: Final = Query(
 
 LIST_ADMINS: Final = Query(
     AccountRecord, f"SELECT {_RECORD} FROM accounts WHERE is_admin AND id < :before ORDER BY id DESC LIMIT :limit"
+)
+
+LIST_MODERATORS: Final = Query(
+    AccountRecord, f"SELECT {_RECORD} FROM accounts WHERE is_moderator AND id < :before ORDER BY id DESC LIMIT :limit"
 )
 
 FIND_BY_NAME: Final = Query(
@@ -84,6 +88,7 @@ _LISTS: Final = {
     AccountFilter.SUSPENDED: LIST_SUSPENDED,
     AccountFilter.DELETED: LIST_DELETED,
     AccountFilter.ADMIN: LIST_ADMINS,
+    AccountFilter.MODERATOR: LIST_MODERATORS,
 }
 
 
@@ -186,8 +191,8 @@ async def suspend(tx: Tx, account_id: str, at: int | None) -> None:
 @sql.run(
     "UPDATE accounts SET username = '[deleted]', username_key = ':' || id, email = '', email_key = ':' || id,"
     " password_hash = '!', display_name = 'Deleted account', bio = NULL, avatar_token = NULL, cover_token = NULL,"
-    " is_admin = FALSE, verified = FALSE, email_verified = FALSE, suspended_at = coalesce(suspended_at, :now),"
-    " deleted_at = :now, updated_at = :now WHERE id = :account_id"
+    " is_admin = FALSE, is_moderator = FALSE, verified = FALSE, email_verified = FALSE,"
+    " suspended_at = coalesce(suspended_at, :now), deleted_at = :now, updated_at = :now WHERE id = :account_id"
 )
 async def erase(tx: Tx, account_id: str) -> None:
     """Erases names, e-mail address, password and bio of an account for good."""
@@ -212,6 +217,12 @@ async def set_verified(tx: Tx, account_id: str, *, verified: bool, email_verifie
 @sql.run("UPDATE accounts SET is_admin = :is_admin, updated_at = :now WHERE id = :account_id")
 async def set_admin(tx: Tx, account_id: str, *, is_admin: bool) -> None:
     """Gives the account the rights of an admin, or takes them away."""
+    ...
+
+
+@sql.run("UPDATE accounts SET is_moderator = :is_moderator, updated_at = :now WHERE id = :account_id")
+async def set_moderator(tx: Tx, account_id: str, *, is_moderator: bool) -> None:
+    """Gives the account the rights of a moderator, or takes them away."""
     ...
 
 

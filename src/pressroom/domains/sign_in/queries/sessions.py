@@ -62,13 +62,14 @@ class SessionRow(Account):
     expires_at: int
     confirmed_at: int
     is_admin: bool
+    is_moderator: bool
     seen_at: int
 
 
 FIND_SESSION: Final = Query(
     SessionRow,
-    f"SELECT {ACCOUNT_COLUMNS}, s.renewed_at, s.expires_at, s.confirmed_at, a.is_admin, s.seen_at FROM sessions s"
-    " JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = :token_hash AND a.suspended_at IS NULL",
+    f"SELECT {ACCOUNT_COLUMNS}, s.renewed_at, s.expires_at, s.confirmed_at, a.is_admin, a.is_moderator, s.seen_at FROM"
+    " sessions s JOIN accounts a ON a.id = s.account_id WHERE s.token_hash = :token_hash AND a.suspended_at IS NULL",
 )
 
 
