@@ -25,9 +25,9 @@ def block(admin: Actor, text: str) -> Json:
     return body_of(admin.web.post("/api/admin/blocks", json=body), 201)
 
 
-def sign_up(server: LocalServer, email: str) -> httpx.Response:
+def sign_up(server: LocalServer, email: str, address: str | None = None) -> httpx.Response:
     body = {"username": f"blocked{next_number()}", "email": email, "password": PASSWORD}
-    headers = {"X-Forwarded-For": new_address()}
+    headers = {"X-Forwarded-For": address or new_address()}
     return nobody.post(f"{server.base_url}/api/auth/signup", json=body, headers=headers)
 
 
@@ -48,6 +48,25 @@ def test_blocked_address_is_refused(server: LocalServer, admin: Actor, blocked: 
     assert objections(sign_up(server, email)) == [("email", "not_allowed")]
 
 
+@pytest.mark.parametrize(
+    ("blocked", "inside", "outside"),
+    [
+        ("203.0.113.0/24", "203.0.113.200", "203.0.114.1"),
+        ("198.51.100.77/16", "198.51.7.7", "198.52.0.1"),
+        ("192.0.2.9", "192.0.2.9", "192.0.2.8"),
+        ("2001:db8:7::/48", "2001:db8:7:9::1", "2001:db8:8::1"),
+        ("2001:db8:5:6::1", "2001:db8:5:6::2", "2001:db8:5:7::1"),
+    ],
+)
+def test_client_in_a_blocked_network_cannot_sign_up(
+    server: LocalServer, admin: Actor, blocked: str, inside: str, outside: str
+) -> None:
+    block(admin, blocked)
+
+    assert objections(sign_up(server, f"ada{next_number()}@example.org", inside)) == [("body", "not_allowed")]
+    assert sign_up(server, f"ada{next_number()}@example.org", outside).status_code == 201
+
+
 @pytest.mark.parametrize("email", ["ada@notspam4.example", "ada@spam4.example.org", "spam4.example@press2.example"])
 def test_nothing_beside_it_is_refused(server: LocalServer, admin: Actor, email: str) -> None:
     for text in ("spam4.example", "bob@press2.example"):
@@ -66,6 +85,11 @@ def test_a_block_is_taken_off(server: LocalServer, admin: Actor) -> None:
     assert refusal(admin.web.delete(f"/api/admin/blocks/{block_id}")) == (404, "Not found")
 
     assert sign_up(server, "ada@spam5.example").status_code == 201
+
+
+@pytest.mark.parametrize("text", ["10.0.0.0/7", "0.0.0.0/0", "::/0", "2001:db8::/15"])
+def test_network_too_large_is_refused(text: str) -> None:
+    assert blocks.pattern_of(text) is None
 
 
 @pytest.mark.parametrize("text", ["", "@", "a b@example.org", "exa mple", "-@-@", "x" * 400, "example..org", "a@b@"])

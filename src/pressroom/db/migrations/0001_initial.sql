@@ -71,7 +71,7 @@ CREATE INDEX reserved_usernames_end ON reserved_usernames (reserved_until);
 -- An e-mail address or domain that cannot sign up. Retention: until an admin removes it.
 CREATE TABLE blocked_addresses (
     id TEXT PRIMARY KEY,
-    pattern TEXT NOT NULL UNIQUE,           -- name@example.org, or example.org with its subdomains; case-folded
+    pattern TEXT NOT NULL UNIQUE,           -- name@example.org, example.org with its subdomains, 203.0.113.0/24; folded
     reason TEXT NOT NULL,
     created_at BIGINT NOT NULL
 );

@@ -130,8 +130,8 @@ class Caller(msgspec.Struct):
     """The account that makes a request, by one of its keys or (`key` None) signed in.
 
     `confirmed_at` is when the password was last given in the session (milliseconds). `is_admin`, `is_moderator`: signed
-    in as one. `source` is where the request of somebody signed in came from. `scopes` are those of the key, separated by
-    spaces.
+    in as one. `source` is where the request of somebody signed in came from. `scopes` are those of the key, separated
+    by spaces.
     """
 
     account: Account

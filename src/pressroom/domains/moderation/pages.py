@@ -17,7 +17,7 @@ from pressroom.web.routing import Routes
 routes: Final = Routes[Caller]()
 
 
-@routes.page("/admin/blocks", AdminPage(), summary="Blocked e-mail addresses")
+@routes.page("/admin/blocks", AdminPage(), summary="Blocked addresses")
 async def show_blocks(request: Request[Caller], form: FormState) -> Response:
     """Renders the blocked addresses, with the form to block more."""
     shown, cursor = await read_blocks(request)
@@ -25,7 +25,9 @@ async def show_blocks(request: Request[Caller], form: FormState) -> Response:
     return await render(request, "accounts/blocks.html", values, form=form)
 
 
-@routes.submit("/admin/blocks", AdminPage(recent=True), again=show_blocks, summary="Block e-mail addresses")
+@routes.submit(
+    "/admin/blocks", AdminPage(recent=True), again=show_blocks, summary="Block e-mail addresses or a network"
+)
 async def block_by_form(request: Request[Caller], body: CreateBlock) -> Response:
     """Blocks like POST /api/admin/blocks."""
     await request.once(blocks.block, block_shape, admin_of(request), body.canonical, body.reason)

@@ -22,13 +22,13 @@ routes: Final = Routes[Caller](TAG)
 @routes.get(
     "/api/admin/blocks",
     AdminOnly(),
-    summary="List blocked e-mail addresses",
+    summary="List blocked addresses",
     gives=BlockList,
     paged=True,
     response_example=BlockList([BlockOut.example()], None),
 )
 async def list_blocks(request: Request[Caller]) -> Response:
-    """E-mail addresses and domains that nobody can sign up with, newest first."""
+    """E-mail addresses, domains and networks that nobody can sign up with, newest first."""
     shown, cursor = await read_blocks(request)
     return json_response(BlockList(shown, cursor))
 
@@ -36,7 +36,7 @@ async def list_blocks(request: Request[Caller]) -> Response:
 @routes.post(
     "/api/admin/blocks",
     AdminOnly(recent=True),
-    summary="Block e-mail addresses",
+    summary="Block e-mail addresses or a network",
     gives=BlockOut,
     location="/api/admin/blocks",
     fails=(
@@ -45,8 +45,8 @@ async def list_blocks(request: Request[Caller]) -> Response:
     ),
 )
 async def create_block(request: Request[Caller], body: CreateBlock) -> Response:
-    """From now on nobody signs up with this address, or with one of this domain or below it, or changes theirs to it.
-    Accounts that are there stay."""
+    """From now on nobody signs up with this e-mail address, or with one of this domain or below it, or changes theirs
+    to it; of a network, nobody signs up from there. Accounts that are there stay."""
     return await request.once(blocks.block, block_shape, admin_of(request), body.canonical, body.reason)
 
 

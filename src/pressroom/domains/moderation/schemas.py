@@ -86,18 +86,21 @@ def _limits_shape(limits: OwnLimits) -> OwnLimitsOut:
     return msgspec.convert({**msgspec.to_builtins(limits), "endsAt": iso_or_none(limits.ends_at)}, OwnLimitsOut)
 
 
-NO_PATTERN: Final = "Give an e-mail address such as name@example.org, or a domain such as example.org."
+NO_PATTERN: Final = (
+    "Give an e-mail address such as name@example.org, a domain such as example.org, or a network such as"
+    " 203.0.113.0/24: of IPv4 from /8 on, of IPv6 from /16 to /64."
+)
 
 
 class CreateBlock(Body):
-    """An e-mail address or domain to block for sign-up."""
+    """An e-mail address, domain or network to block for sign-up."""
 
     pattern: Annotated[
         str,
         Meta(
             min_length=1,
             max_length=320,
-            description="An e-mail address, or a domain with all below it.",
+            description="An e-mail address, a domain with all below it, or a network.",
             extra_json_schema={"pattern": r"^([^\s@]+@|@)?[^\s@.!]{1,63}(\.[^\s@.!]{1,63})*$"},
         ),
     ]
@@ -122,7 +125,7 @@ class CreateBlock(Body):
 
 
 class BlockOut(msgspec.Struct, rename="camel"):
-    """An e-mail address or domain that nobody can sign up with."""
+    """An e-mail address, domain or network that nobody can sign up with."""
 
     id: Id
     pattern: str

@@ -10,7 +10,7 @@ from pressroom.clock import MINUTE
 from pressroom.db import Tx
 from pressroom.domains.accounts import actions, queries
 from pressroom.domains.accounts.actions import NewAccount
-from pressroom.domains.accounts.blocks import check_not_blocked
+from pressroom.domains.accounts.blocks import check_network, check_not_blocked
 from pressroom.domains.accounts.models import Account, folded
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.audit.actions import record
@@ -42,6 +42,7 @@ async def sign_up(
     `verify` has a link mailed that verifies the account's address. The account uses up the invitation whose token is
     `invite`; raises Unprocessable when it does not hold.
     """
+    await check_network(tx, source.address)
     await check_not_blocked(tx, new.email)
     # The account before the invitation, whose row names it; a refusal of either undoes both.
     account = await actions.create_account(tx, new, source)
@@ -53,8 +54,10 @@ async def sign_up(
     return account, await sessions.begin_session(tx, account.id, source)
 
 
-async def precheck_sign_up(tx: Tx, username: str, email: str) -> None:
-    """Raises Unprocessable when the e-mail address is blocked, and Conflict when it or the user name is taken."""
+async def precheck_sign_up(tx: Tx, username: str, email: str, client: str) -> None:
+    """Raises Unprocessable when the e-mail address or the network of the `client` is blocked, and Conflict when address or
+    user name are taken."""
+    await check_network(tx, client)
     await check_not_blocked(tx, email)
     await actions.check_not_taken(tx, username, email)
 

@@ -79,7 +79,7 @@ async def make_account(request: Request[Caller], body: SignUp) -> tuple[Account,
     attempted_at = await request.db.transact(hourly_attempts.attempt_sign_up, request.client, settings.signups_per_hour)
     if by_invitation:
         await request.db.read(invitations.check, body.invite)
-    await request.db.read(actions.precheck_sign_up, body.username, body.email)
+    await request.db.read(actions.precheck_sign_up, body.username, body.email, request.client)
     try:
         password_hash = await request.services.passwords.hash(body.password, network_of(request.client))
     except Unavailable:
