@@ -68,7 +68,7 @@ class BackupSource(Protocol):
         """Reads a file and returns its entry. Raises OSError when it is missing."""
         ...
 
-    async def fetch(self, name: str, target: Path) -> FileEntry:
+    async def copy_to(self, name: str, target: Path) -> FileEntry:
         """Copies a file durably to `target`, a new file, and returns its entry. Raises OSError when it is missing."""
         ...
 
@@ -84,7 +84,7 @@ class FolderBackup:
         """Reads a file (see `BackupSource`)."""
         return entry_of(self._folder / name)
 
-    async def fetch(self, name: str, target: Path) -> FileEntry:
+    async def copy_to(self, name: str, target: Path) -> FileEntry:
         """Copies a file (see `BackupSource`)."""
         return copy_file(self._folder / name, target)
 

@@ -64,7 +64,7 @@ def _clear(folder: Path) -> None:
 async def _copy(source: BackupSource, staged: Path) -> None:
     async def copy(name: str) -> None:
         try:
-            good = await source.fetch(name, staged / name) == source.manifest.files[name]
+            good = await source.copy_to(name, staged / name) == source.manifest.files[name]
         except FileNotFoundError:
             good = False
         if not good:

@@ -147,11 +147,11 @@ class StoredBackup:
         """Fetches a file and returns its entry. Raises FileNotFoundError when it is missing."""
         copy = self._scratch / secrets.token_hex(16)
         try:
-            return await self.fetch(name, copy)
+            return await self.copy_to(name, copy)
         finally:
             copy.unlink(missing_ok=True)
 
-    async def fetch(self, name: str, target: Path) -> FileEntry:
+    async def copy_to(self, name: str, target: Path) -> FileEntry:
         """Fetches a file (see `BackupSource`)."""
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         key = f"{self.manifest.objects}/{self.manifest.files[name].sha256}"

@@ -55,8 +55,8 @@ async def sign_up(
 
 
 async def precheck_sign_up(tx: Tx, username: str, email: str, client: str) -> None:
-    """Raises Unprocessable when the e-mail address or the network of the `client` is blocked, and Conflict when address or
-    user name are taken."""
+    """Raises Unprocessable when the e-mail address or the network of the `client` is blocked, and Conflict when one
+    of address and user name is taken."""
     await check_network(tx, client)
     await check_not_blocked(tx, email)
     await actions.check_not_taken(tx, username, email)
