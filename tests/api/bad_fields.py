@@ -439,6 +439,7 @@ DRAFT: Fields = {
     ),
     "needsApproval": replace(flag(null=TAKEN), good=False),  # one that needs it cannot be scheduled by a key
 }
+
 LIMITS_END = formatted(
     "2027-06-30T00:00Z",
     ["2027-01-15T08:00:00.001Z", "9999-12-31T23:59:59.999Z"],
@@ -447,6 +448,14 @@ LIMITS_END = formatted(
         "out_of_range": ["2027-01-15T08:00:00.000Z", "1970-01-01T00:00Z"],
         "invalid_format": ["", " ", "tomorrow", "2027-06-30", "2027-02-29T00:00Z"],
     },
+    null=TAKEN,
+    kept=False,
+)
+# Only one of the texts has an end: no value is right for all.
+ANNOUNCEMENT_END = formatted(
+    None,
+    [],
+    {"too_long": ["9" * 20_000], "out_of_range": ["1970-01-01T00:00Z"], "invalid_format": ["", "tomorrow"]},
     null=TAKEN,
     kept=False,
 )
@@ -460,7 +469,7 @@ FIELDS: dict[str, Fields] = {
         "visibility": visibility(),
         "comments": PUBLISH["comments"],
     },
-    "publish_text": {"text": replace(text(20_000, null=REQUIRED), kept=False)},
+    "publish_text": {"text": replace(text(20_000, null=REQUIRED), kept=False), "endsAt": ANNOUNCEMENT_END},
     "set_filters": {
         "filters": also(
             items([{"text": "ferry"}], lambda place: {"text": f"ferry {place}"}, 0, 100, null=REQUIRED),

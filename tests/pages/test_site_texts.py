@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.api.actors import Actor, body_of, new_client, publish, refusal
+from pressroom.clock import HOUR, MINUTE, iso
+from tests.api.actors import Actor, body_of, field_errors, new_client, publish, refusal
 from tests.api.conftest import MakeActor
 from tests.harness.local import LocalServer
 from tests.pages.reader import Page
@@ -46,6 +47,37 @@ def test_published_text_is_on_its_page(server: LocalServer, admin: Actor) -> Non
     assert "/terms" in Page(admin.web.get("/about").text).values("main a", "href")
 
 
+def announce(admin: Actor, text: str, **more: str) -> None:
+    """Publishes the announcement, and has the server look at once."""
+    body_of(admin.web.put("/api/admin/texts/announcement", json={"text": text, **more}))
+    admin.server.run(admin.server.runtime.state.look())
+
+
+def test_announcement_is_on_every_page_until_its_end(server: LocalServer, admin: Actor) -> None:
+    announce(admin, "Closed on **Sunday**. <b>x</b>", endsAt=iso(server.clock.now() + 10 * MINUTE))
+    pages = ["/about", "/login", f"/@{admin.account.username}"]
+
+    for path in pages:
+        assert read(server, path).lines("aside.announcement p") == ["Closed on Sunday. <b>x</b>"]
+    assert Page(admin.web.get("/admin/texts").text).lines("aside.announcement strong") == ["Sunday"]
+
+    server.clock.advance(10 * MINUTE)
+    for path in pages:
+        assert read(server, path).lines("aside.announcement") == []
+    announce(admin, "Back soon.")
+    assert read(server, "/about").lines("aside.announcement p") == ["Back soon."]
+    announce(admin, "")
+    assert read(server, "/about").lines("aside.announcement") == []
+
+
+def test_end_of_another_text_and_long_announcement_are_refused(admin: Actor) -> None:
+    end = iso(admin.server.clock.now() + HOUR)
+    rules = admin.web.put("/api/admin/texts/rules", json={"text": "a", "endsAt": end})
+    assert field_errors(rules) == [("endsAt", "not_allowed")]
+    long = admin.web.put("/api/admin/texts/announcement", json={"text": "a" * 1_001})
+    assert field_errors(long) == [("text", "too_long")]
+
+
 def test_rules_are_on_the_about_page_at_sign_up_and_in_reports(
     server: LocalServer, admin: Actor, actor: MakeActor
 ) -> None:
@@ -82,7 +114,7 @@ def test_empty_text_withdraws_it(server: LocalServer, admin: Actor) -> None:
     assert answer.headers["location"] == "/admin/texts?done=text-withdrawn"
     assert "Nothing leaves this house." not in read(server, "/privacy").lines("article p")
     listed = {text["name"]: text for text in body_of(admin.web.get("/api/admin/texts"))["texts"]}
-    assert listed["privacy"] == {"name": "privacy", "text": "", "updatedAt": None}
+    assert listed["privacy"] == {"name": "privacy", "text": "", "updatedAt": None, "endsAt": None}
     assert list(listed) == NAMES
 
 

@@ -7,6 +7,7 @@ from pressroom.domains.notifications.actions import count_unread
 from pressroom.domains.reading.actions import may_see
 from pressroom.domains.reports.actions import count_waiting
 from pressroom.domains.shared_state.models import SecretName
+from pressroom.domains.site_texts.models import announcement_at
 from pressroom.server.clock_watch import skew_notice
 from pressroom.server.guards import PackageGuards
 from pressroom.server.routes import ROUTES, describe_api
@@ -34,6 +35,7 @@ def create_app(runtime: Runtime) -> Pipeline[Caller]:
         mail_secret=state.secret(SecretName.UNSUBSCRIBING),
         challenge_secret=state.secret(SecretName.PASSKEYS),
         maintenance=lambda: state.maintenance.message if state.maintenance is not None else None,
+        announcement=lambda: announcement_at(state.announcement, runtime.clock.now()),
         slices=Slices(),
         fragments=Fragments(),
         sent_pages=SentPages(),

@@ -3,6 +3,8 @@
 from pressroom.db import Database
 from pressroom.domains.shared_state.actions import SharedState, make_secrets, read_state
 from pressroom.domains.shared_state.models import Maintenance, SecretName
+from pressroom.domains.site_texts.models import SiteText
+from pressroom.domains.site_texts.queries import find_announcement
 from pressroom.signing_secrets import SecretVersion, SigningSecret
 
 SECONDS = 1.0
@@ -10,10 +12,11 @@ SECONDS = 1.0
 
 
 class StateWatch:
-    """The secrets, and maintenance mode while it is on (None: off)."""
+    """The secrets, maintenance mode while it is on (None: off), and the announcement, ended or not (None: none)."""
 
     def __init__(self, db: Database, state: SharedState) -> None:
         self.maintenance: Maintenance | None = state.maintenance
+        self.announcement: SiteText | None = None
         self._db = db
         self._secrets = {name: SigningSecret(_of(name, state.secrets)) for name in SecretName}
 
@@ -25,6 +28,7 @@ class StateWatch:
         """Reads the state once."""
         state = await self._db.read(read_state)
         self.maintenance = state.maintenance
+        self.announcement = await self._db.read(find_announcement)
         for name, secret in self._secrets.items():
             # None in a database that was restored or replaced under this process, whose versions still hold.
             if versions := _of(name, state.secrets):

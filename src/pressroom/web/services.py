@@ -135,6 +135,7 @@ class Services:
         mail_secret: Signs links in mails that stop them.
         challenge_secret: Signs challenges to passkeys.
         maintenance: Returns the message of maintenance mode while that is on, or None.
+        announcement: Returns the announcement on every page, which has `__html__`, or None.
         slices: Renders pages in slices.
         fragments: Parts of pages that signed-out visitors see, as rendered before.
         sent_pages: Pages that signed-out visitors got, as compressed before.
@@ -163,6 +164,7 @@ class Services:
     mail_secret: SigningSecret
     challenge_secret: SigningSecret
     maintenance: Callable[[], str | None]
+    announcement: Callable[[], object | None]
     slices: Slices
     fragments: Fragments[Markup]
     sent_pages: SentPages

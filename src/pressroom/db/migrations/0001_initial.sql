@@ -827,10 +827,11 @@ CREATE INDEX explore_exclusions_account ON explore_exclusions (account_id) WHERE
 
 -- A text in which the operator describes the server. Retention: until an admin withdraws it.
 CREATE TABLE site_texts (
-    name TEXT PRIMARY KEY,                  -- about, rules, terms, privacy
+    name TEXT PRIMARY KEY,                  -- about, rules, terms, privacy, announcement
     source TEXT NOT NULL,                   -- Markdown
     html TEXT NOT NULL,                     -- the same, rendered when it was published
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    ends_at BIGINT                          -- of an announcement: it is shown until then
 );
 
 -- webhooks --------------------------------------------------------------------------------------------------------------

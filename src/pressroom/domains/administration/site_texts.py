@@ -1,23 +1,25 @@
 """Texts of the server as admins publish them and everybody reads them: routes and pages (docs/moderation.md#texts)."""
 
 import asyncio
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Final, Self
 
 import msgspec
 from msgspec import Meta
 
-from pressroom.clock import iso
+from pressroom.clock import iso, iso_or_none, parse_iso
 from pressroom.domains.accounts.models import Caller
+from pressroom.domains.administration.schemas import end_errors
 from pressroom.domains.moderation.routes import TAG, admin_of
 from pressroom.domains.site_texts import actions
-from pressroom.domains.site_texts.models import LONGEST, SiteText, TextName, rendered
-from pressroom.errors import NotFound
+from pressroom.domains.site_texts.models import LONGEST, LONGEST_ANNOUNCEMENT, SiteText, TextName, rendered
+from pressroom.errors import Code, FieldError, Invalid, NotFound
 from pressroom.settings.values import Signup
 from pressroom.text import is_invisible
 from pressroom.web.access import AdminOnly, AdminPage, Visitor
 from pressroom.web.json_bodies import Body
-from pressroom.web.page_forms import FormState
+from pressroom.web.page_forms import FormFields, FormState
 from pressroom.web.rendering import redirect, render
 from pressroom.web.request import Request
 from pressroom.web.response import Response, json_response
@@ -39,6 +41,14 @@ class PublishText(Body):
         str, Meta(max_length=LONGEST, description="CommonMark without HTML and pictures; empty withdraws the text.")
     ]
 
+    ends_at: (
+        Annotated[str, Meta(max_length=40, description="Of the announcement alone: it is shown until then.")] | None
+    ) = None
+
+    def field_errors(self, now: int) -> Iterator[FieldError]:
+        if self.ends_at is not None:
+            yield from end_errors("endsAt", self.ends_at, now)
+
     @property
     def source(self) -> str:
         """The text, or nothing when none of it shows."""
@@ -55,10 +65,11 @@ class SiteTextOut(msgspec.Struct, rename="camel"):
     name: TextName
     text: Annotated[str, Meta(description="Its Markdown; empty while nothing is published.")]
     updated_at: Annotated[Time | None, Meta(description="When it was published.")]
+    ends_at: Annotated[Time | None, Meta(description="Until when the announcement is shown.")]
 
     @classmethod
     def example(cls) -> Self:
-        return cls(TextName.ABOUT, PublishText.example().text, "2026-11-20T16:08:12.345Z")
+        return cls(TextName.ABOUT, PublishText.example().text, "2026-11-20T16:08:12.345Z", None)
 
 
 class SiteTextList(msgspec.Struct):
@@ -69,7 +80,8 @@ class SiteTextList(msgspec.Struct):
 
 def text_shape(text: SiteText) -> SiteTextOut:
     """Returns a text as admins see it."""
-    return SiteTextOut(TextName(text.name), text.source, iso(text.updated_at) if text.source else None)
+    published_at = iso(text.updated_at) if text.source else None
+    return SiteTextOut(TextName(text.name), text.source, published_at, iso_or_none(text.ends_at))
 
 
 @routes.get(
@@ -80,7 +92,8 @@ def text_shape(text: SiteText) -> SiteTextOut:
     response_example=SiteTextList([SiteTextOut.example()]),
 )
 async def list_texts(request: Request[Caller]) -> Response:
-    """The texts of /about, /terms and /privacy, and the rules, which /about, sign-up and reports show."""
+    """The texts of /about, /terms and /privacy; the rules, which /about, sign-up and reports show; the announcement on
+    every page."""
     return json_response(SiteTextList(await _read_all(request)))
 
 
@@ -106,10 +119,17 @@ async def show_editor(request: Request[Caller], form: FormState) -> Response:
     """Renders the form of a text."""
     name = _name(request)
     text = next(each for each in await _read_all(request) if each.name is name)
-    return await render(request, "administration/text.html", {"text": text, "longest": LONGEST}, form=form)
+    longest = LONGEST_ANNOUNCEMENT if name is TextName.ANNOUNCEMENT else LONGEST
+    return await render(request, "administration/text.html", {"text": text, "longest": longest}, form=form)
 
 
-@routes.form(f"{PAGE}/{{name}}", AdminPage(recent=True), show=show_editor, summary="Publish a text of the server")
+@routes.form(
+    f"{PAGE}/{{name}}",
+    AdminPage(recent=True),
+    fields=FormFields(times={"endsAt"}),
+    show=show_editor,
+    summary="Publish a text of the server",
+)
 async def publish_by_form(request: Request[Caller], body: PublishText) -> Response:
     """Publishes like PUT /api/admin/texts/{name}."""
     await _publish(request, body)
@@ -148,9 +168,19 @@ async def _show(request: Request[Caller], *shown: TextName) -> Response:
 
 async def _publish(request: Request[Caller], body: PublishText) -> Response:
     name = _name(request)
+    _check_announcement(name, body)
     # In a thread: a hostile text of this length takes 0.2 s.
     html = await asyncio.to_thread(partial(rendered, body.source))
-    return await request.once(actions.publish_text, text_shape, admin_of(request), name, body.source, html)
+    ends_at = None if body.ends_at is None else parse_iso(body.ends_at)
+    return await request.once(actions.publish_text, text_shape, admin_of(request), name, body.source, html, ends_at)
+
+
+def _check_announcement(name: TextName, body: PublishText) -> None:
+    """Raises Invalid for an announcement that is too long, and for another text that has an end."""
+    if name is not TextName.ANNOUNCEMENT and body.ends_at is not None:
+        raise Invalid([FieldError("endsAt", Code.NOT_ALLOWED, "Only the announcement has an end.")])
+    if name is TextName.ANNOUNCEMENT and len(body.text) > LONGEST_ANNOUNCEMENT:
+        raise Invalid([FieldError("text", Code.TOO_LONG, f"At most {LONGEST_ANNOUNCEMENT:,} characters.")])
 
 
 async def _read_all(request: Request[Caller]) -> list[SiteTextOut]:

@@ -11,6 +11,9 @@ from markdown_it.token import Token
 LONGEST: Final = 20_000
 """Characters of a text. A form of so many, each four bytes long, still fits into a request."""
 
+LONGEST_ANNOUNCEMENT: Final = 1_000
+"""Characters of an announcement: it stands on every page."""
+
 _LOWEST_HEADING: Final = 6
 
 # CommonMark without HTML and pictures: a page may load nothing from other hosts.
@@ -24,6 +27,7 @@ class TextName(StrEnum):
     RULES = "rules"
     TERMS = "terms"
     PRIVACY = "privacy"
+    ANNOUNCEMENT = "announcement"
 
 
 class SiteText(msgspec.Struct):
@@ -34,16 +38,23 @@ class SiteText(msgspec.Struct):
         source: Its Markdown.
         html: The same as HTML, made when it was published.
         updated_at: The time of its publication, in milliseconds.
+        ends_at: When an announcement is no longer shown, in milliseconds; None: it is shown until it is withdrawn.
     """
 
     name: TextName
     source: str
     html: str
     updated_at: int
+    ends_at: int | None = None
 
     def __html__(self) -> str:
         """Returns the text for a template: its HTML was made from Markdown without HTML, by `rendered`."""
         return self.html
+
+
+def announcement_at(text: SiteText | None, now: int) -> SiteText | None:
+    """Returns the announcement unless it has ended at `now` (milliseconds)."""
+    return None if text is None or (text.ends_at is not None and text.ends_at <= now) else text
 
 
 def rendered(source: str) -> str:
