@@ -115,7 +115,7 @@ def test_empty_text_withdraws_it(server: LocalServer, admin: Actor) -> None:
     assert "Nothing leaves this house." not in read(server, "/privacy").lines("article p")
     listed = {text["name"]: text for text in body_of(admin.web.get("/api/admin/texts"))["texts"]}
     assert listed["privacy"] == {"name": "privacy", "text": "", "updatedAt": None, "endsAt": None}
-    assert list(listed) == NAMES
+    assert list(listed) == [*NAMES, "announcement"]
 
 
 def test_replay_publishes_once(admin: Actor) -> None:

@@ -26,7 +26,7 @@ from pressroom.domains.moderation.schemas import RecordOut
 REASON_EXAMPLE: Final = GiveReason(reason="Advertises pills in every comment.")
 VERIFY_EXAMPLE: Final = VerifyAccount(verified=True, email_verified=True, reason="Rang the newsroom.")
 LIMITS_EXAMPLE: Final = SetLimits(
-    content_per_day=5_000, ends_at="2026-12-31T00:00:00.000Z", reason="Moves its archive here in December."
+    content_per_day=5_000, ends_at="2027-12-31T00:00:00.000Z", reason="Moves its archive here in December."
 )
 DELETE_EXAMPLE: Final = DeleteAccount(username="mira_press", reason="Asked for it by letter.")
 
