@@ -569,7 +569,7 @@ FIELDS: dict[str, Fields] = {
         "contentPerDay": whole(0, 10_000_000, null=TAKEN),
         "sessionWritesPerMinute": whole(1, 100_000, null=TAKEN),
         "sessionContentPerDay": whole(0, 10_000_000, null=TAKEN),
-        "storageBytes": whole(0, 2**50, null=TAKEN),
+        "storageBytes": whole(0, 10**12, null=TAKEN),
         "endsAt": LIMITS_END,
     },
     "suspend_account": {"reason": REASON},

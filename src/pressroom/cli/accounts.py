@@ -128,7 +128,7 @@ def account_suspend(username: str, reason: str, as_json: bool, source: "Source")
 @click.option("--content-per-day", type=click.IntRange(0, 10_000_000), help="Posts, clips and bounces by key.")
 @click.option("--session-writes-per-minute", type=click.IntRange(1, 100_000), help="Signed in.")
 @click.option("--session-content-per-day", type=click.IntRange(0, 10_000_000), help="The same, signed in.")
-@click.option("--storage-bytes", type=click.IntRange(0, 2**50), help="Bytes of media.")
+@click.option("--storage-bytes", type=click.IntRange(0, 10**12), help="Bytes of media.")
 @click.option(
     "--until", type=click.DateTime(), help="The UTC time at which the settings hold again; never unless given."
 )

@@ -90,9 +90,17 @@ class SetLimits(Body):
     ) = None
     session_writes_per_minute: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     session_content_per_day: Annotated[int, Meta(ge=0, le=10_000_000)] | None = None
-    storage_bytes: Annotated[int, Meta(ge=0, le=2**50, description="Bytes of media.")] | None = None
+    storage_bytes: Annotated[int, Meta(ge=0, le=10**12, description="Bytes of media.")] | None = None
     ends_at: (
-        Annotated[str, Meta(max_length=40, description="When the settings hold again; without it never.")] | None
+        Annotated[
+            str,
+            Meta(
+                max_length=40,
+                description="When the settings hold again; without it never.",
+                extra_json_schema={"format": "date-time"},
+            ),
+        ]
+        | None
     ) = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:

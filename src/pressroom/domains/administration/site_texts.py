@@ -42,7 +42,15 @@ class PublishText(Body):
     ]
 
     ends_at: (
-        Annotated[str, Meta(max_length=40, description="Of the announcement alone: it is shown until then.")] | None
+        Annotated[
+            str,
+            Meta(
+                max_length=40,
+                description="Of the announcement alone: it is shown until then.",
+                extra_json_schema={"format": "date-time"},
+            ),
+        ]
+        | None
     ) = None
 
     def field_errors(self, now: int) -> Iterator[FieldError]:
