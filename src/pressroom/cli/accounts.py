@@ -138,7 +138,7 @@ def account_suspend(username: str, reason: str, as_json: bool, source: "Source")
 def account_limits(
     username: str, until: datetime | None, reason: str | None, as_json: bool, source: "Source", **limits: int | None
 ) -> None:
-    """Give the account USERNAME limits of its own: all at once. What is not given is as the settings say."""
+    """Give the account USERNAME limits of its own. Each call replaces all of them; for the others the settings hold."""
     from pressroom.domains.moderation import commands as operator_commands
 
     record = with_database(lambda db: operator_commands.limit(db, username, limits, until, reason, source))

@@ -202,8 +202,8 @@ async def verify_account(request: Request[Caller], body: VerifyAccount) -> Respo
     response_example=msgspec.structs.replace(RECORD_EXAMPLE, limits=OwnLimitsOut(content_per_day=5_000)),
 )
 async def set_limits(request: Request[Caller], body: SetLimits) -> Response:
-    """Gives the account limits of its own, from its next request on, until `endsAt`. What is not given is as the
-    settings say."""
+    """Gives the account limits of its own, from its next request on, until `endsAt`. For the others the
+    settings hold."""
     return await request.once(
         moderation.set_limits,
         record_shape,

@@ -58,9 +58,9 @@ class Windows:
         return self._rates
 
     def limit(self, rates: Rates) -> None:
-        """Replaces the limits. What was counted stays, as far as it can change a decision."""
+        """Replaces the limits. Counts stay, as far as they can change a decision."""
         self._rates = rates
-        # A lower limit forgets what it does not need: raised again within the minute, it admits as much as if new.
+        # A lower limit forgets older attempts: raised again within the minute, it does not count them.
         self._attempts = deque(self._attempts, rates.per_minute)
         self._posts = deque(self._posts, rates.posts_per_minute)
         self._refusals = deque(self._refusals, rates.abuse_refusals)

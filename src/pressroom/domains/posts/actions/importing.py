@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from pressroom.db import Tx
+from pressroom.domains.accounts.actions import get_account
 from pressroom.domains.accounts.queries import status
 from pressroom.domains.media.actions import attach_media, take_storage
 from pressroom.domains.posts.models import BARE, ImportedPost, Post, PostType
@@ -28,7 +29,9 @@ async def import_posts(tx: Tx, account_id: str, posts: Sequence[ImportedPost], s
         Conflict: Another import inserted a post with media meanwhile.
     """
     # In the order in which rows are locked everywhere (docs/architecture.md#locks).
-    await take_storage(tx, account_id, "media", [file for post in posts for file in post.media], storage)
+    await take_storage(
+        tx, await get_account(tx, account_id), "media", [file for post in posts for file in post.media], storage
+    )
     account = await status.hold_status(tx, account_id)
     if account is None or account.suspended_at is not None:
         raise NotFound("The account was suspended or deleted.")
