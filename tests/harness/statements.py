@@ -23,7 +23,7 @@ ALONE = {
     **{f"pressroom.domains.search.queries.INSERT_INDEXED[{engine}]": engine for engine in ("sqlite", "postgres")},
     **{
         f"pressroom.domains.search.queries.{name}": "sqlite"
-        for name in ("DELETE_WORDS", "FIND_NEWEST", "FIND_OLDEST", "INSERT_WORDS")
+        for name in ("DELETE_WORDS", "EMPTY_WORDS", "FIND_NEWEST", "FIND_OLDEST", "INSERT_WORDS")
     },
     "pressroom.domains.search.queries.FIND_IN_SPANS": "postgres",
     "pressroom.db.postgres.partitions.TABLES": "postgres",
