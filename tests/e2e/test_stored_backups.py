@@ -208,6 +208,7 @@ def test_backup_killed_at_any_moment_leaves_whole_backups(server: ServerProcess,
     store = contents(bucket_url)
     assert len(manifests(store)) == 1
     assert objects(store) == used(store), "nothing is left of the commands that were killed"
+    assert not list(Path(str(server.settings["DATA_DIR"])).glob("backup.tmp*"))
     assert server.command("backup", "--verify", bucket_url).returncode == 0
 
 

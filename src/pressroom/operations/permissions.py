@@ -14,7 +14,7 @@ UMASK: Final = 0o077
 """New files are readable and writable by their owner alone."""
 
 _OTHERS: Final = 0o077
-_FOLDERS: Final = ("blobs", "incoming", "metrics", "processing")
+_FOLDERS: Final = ("backup.tmp", "blobs", "incoming", "metrics", "processing")
 _FILES: Final = (RESERVE, "backup.lock", "last-backup.json")
 _BESIDE_DATABASE: Final = ("", "-wal", "-shm", "-journal", ".lock")
 

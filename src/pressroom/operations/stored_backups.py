@@ -8,6 +8,7 @@ objects/age-KEYS/SHA-256         the same, encrypted; KEYS is a digest of the pu
 import contextlib
 import os
 import secrets
+import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping
 from pathlib import Path
@@ -40,6 +41,7 @@ BACKUPS: Final = "backups"
 OBJECTS: Final = "objects"
 PLAIN: Final = "plain"
 LOCK: Final = "backup.lock"
+SCRATCH: Final = "backup.tmp"
 ANY: Final = "application/octet-stream"
 DELETED_AT_ONCE: Final = 100
 
@@ -78,10 +80,10 @@ class StoreTarget:
         if known is not None and self._key(known) in self._present and is_regular(file, known.size):
             return known
         # A copy: an export's file may be replaced between the reading of its checksum and its way to the store.
-        copy = self._scratch / secrets.token_hex(16)
+        copy = file if name == DATABASE else self._scratch / secrets.token_hex(16)
         sent = copy
         try:
-            entry = await run_to_end(lambda: copy_file(file, copy))
+            entry = await run_to_end(lambda: entry_of(file) if name == DATABASE else copy_file(file, copy))
             if (key := self._key(entry)) in self._present:
                 return entry
             if (recipients := self._recipients) is not None:
@@ -195,10 +197,14 @@ async def opened_backup(store_settings: Settings, name: str | None, keys: Path |
 
 @contextlib.contextmanager
 def _scratch(settings: Settings) -> Generator[Path]:
-    folder = settings.data_dir / "processing"  # where the server sweeps leftovers of a killed command
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        yield Path(scratch)
+    """Yields an empty folder, of whoever holds the lock. Not in `processing`: the server sweeps it hourly."""
+    folder = settings.data_dir / SCRATCH
+    shutil.rmtree(folder, ignore_errors=True)  # of a command that was killed
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _prune(store: Blobs, names: list[str], removed: list[str]) -> None:
