@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import inspect
 import itertools
 import os
 import random
@@ -65,6 +66,13 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     hypothesis.settings.load_profile("suite")
     forgo_fsync()
+    _give_answers_time()
+
+
+def _give_answers_time() -> None:
+    """Lets httpx wait for an answer as long as a busy machine may need, unless a test names its own time-out."""
+    usual: httpx.Timeout = inspect.signature(httpx.get).parameters["timeout"].default
+    usual.connect = usual.read = usual.write = usual.pool = 60
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -237,7 +245,7 @@ def client() -> Iterator[Callable[..., httpx.Client]]:
 
     def make(server: LocalServer | ServerProcess, key: str | None = None) -> httpx.Client:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        made.append(httpx.Client(base_url=server.base_url, headers=headers, timeout=20, verify=TRUST))
+        made.append(httpx.Client(base_url=server.base_url, headers=headers, timeout=60, verify=TRUST))
         return made[-1]
 
     yield make

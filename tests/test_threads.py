@@ -48,7 +48,7 @@ def test_cancellation_asks_the_work_to_stop() -> None:
 
         def work() -> None:
             began.set()
-            told.append(stop.wait(10))  # without a bound, work that is never told would hang the run
+            told.append(stop.wait(60))  # without a bound, work that is never told would hang the run
 
         call = asyncio.create_task(run_to_end(work, stop=stop))
         await asyncio.to_thread(began.wait)

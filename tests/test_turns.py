@@ -355,7 +355,7 @@ def test_client_that_goes_away_at_any_point_leaves_its_place_to_others(rounds: i
             await asyncio.sleep(0)
         left.cancel()
         await asyncio.gather(left, *others, return_exceptions=True)
-        await asyncio.wait_for(kitchen.request("later", 2), 10)
+        await asyncio.wait_for(kitchen.request("later", 2), 60)
 
     counts = Counter(in_kitchen(scene).served)
     assert {name: counts[name] for name in ("a", "b", "later")} == {"a": 6, "b": 3, "later": 2}
@@ -426,7 +426,7 @@ def test_every_request_ends_and_no_client_is_passed_over(script: Script) -> None
                 if gone == number:
                     task.cancel()
             await asyncio.sleep(0)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await asyncio.gather(*(task for task, _ in waiting), return_exceptions=True)
 
     served = Counter(in_kitchen(scene).served)

@@ -26,7 +26,7 @@ def new_client(*, keep_alive: int = 5, **options: Any) -> httpx.Client:
     """A client that keeps no cookies: whoever wants to send one says so. It hangs up when nobody has it any more."""
     jar = CookieJar(DefaultCookiePolicy(allowed_domains=()))
     transport = httpx.HTTPTransport(verify=TRUST, limits=httpx.Limits(max_keepalive_connections=keep_alive))
-    client = httpx.Client(timeout=20, cookies=jar, transport=transport, **options)
+    client = httpx.Client(timeout=60, cookies=jar, transport=transport, **options)
     weakref.finalize(client, transport.close)
     return client
 

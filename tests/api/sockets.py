@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from tests.harness.local import LocalServer
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds that anything may take before a test gives up."""
 
 

@@ -43,7 +43,7 @@ def counted(period: dict[str, Any]) -> tuple[int, int, int, int]:
 
 def settled(actor: Actor, requests: int) -> dict[str, Any]:
     """The usage once so many requests are written down: within a second or so, on the wall."""
-    wait_until(lambda: _all(usage(actor)) >= requests, 10)
+    wait_until(lambda: _all(usage(actor)) >= requests)
     shown = usage(actor)
     assert _all(shown) == requests
     return shown

@@ -59,7 +59,7 @@ def test_a_sign_in_with_a_code_and_a_reset_wait_for_each_other_in_one_order(serv
             await transaction.start()
             await other.execute("SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE", account.id)
             signing_in = asyncio.create_task(asyncio.to_thread(server.run, pending()))
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 60
             while not await watch.fetchval(WAITING):
                 assert time.monotonic() < deadline
             await other.execute("SELECT 1 FROM one_time_tokens WHERE account_id = $1 FOR UPDATE NOWAIT", account.id)

@@ -156,7 +156,7 @@ def test_nothing_goes_on_after_a_cancellation(
 
     def stalled(_: int) -> None:
         reached.set()
-        release.wait(20)
+        release.wait(60)
 
     monkeypatch.setattr(os, "fsync", stalled)
 
@@ -178,7 +178,7 @@ def test_nothing_goes_on_after_a_cancellation(
 
 def test_cancelled_waiter_leaves_the_queue_at_once(blobs: Blobs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
-    monkeypatch.setattr(os, "fsync", lambda _: release.wait(20))
+    monkeypatch.setattr(os, "fsync", lambda _: release.wait(60))
 
     async def story() -> None:
         puts = [asyncio.ensure_future(blobs.put(f"media/{number}", b"x", "video/mp4")) for number in range(30)]
@@ -200,7 +200,7 @@ def test_file_opened_for_a_cancelled_read_is_closed(blobs: Blobs, run: Run, monk
 
     def stalled(place: Path, *arguments: Any, **extra: Any) -> IO[Any]:
         reached.set()
-        release.wait(20)
+        release.wait(60)
         opened.append(open_file(place, *arguments, **extra))
         return opened[-1]
 

@@ -18,7 +18,7 @@ from pressroom.blobs.s3 import READ_PART, S3Blobs
 from pressroom.errors import SettingError
 from pressroom.settings import Settings
 from tests.services import s3
-from tests.services.process import free_port
+from tests.services.ports import free_port
 from tests.services.s3 import S3Server
 
 from .conftest import Run, listed, whole
@@ -127,7 +127,7 @@ def test_a_server_that_is_gone_and_comes_back(tmp_path: Path, credentials: None,
         server.kill()
         for call in calls(blobs, tmp_path):
             with pytest.raises(BlobsAway, match="cannot be used right now: it does not answer"):
-                run(asyncio.wait_for(call(), 20))
+                run(asyncio.wait_for(call(), 60))
         assert not (tmp_path / "out").exists()
         server.restart()
         with pytest.raises(BlobsAway, match="lost its bucket"):
@@ -143,7 +143,7 @@ def test_a_server_that_never_answers(tmp_path: Path, credentials: None, run: Run
         blobs = S3Blobs(f"s3://media?endpoint=http://127.0.0.1:{port}", request_seconds=0.2)
         for call in calls(blobs, tmp_path):
             with pytest.raises(BlobsAway):
-                run(asyncio.wait_for(call(), 20))
+                run(asyncio.wait_for(call(), 60))
 
 
 class Telltale(http.server.BaseHTTPRequestHandler):
@@ -180,7 +180,7 @@ def test_store_s_answer_is_not_repeated(telltale: str, tmp_path: Path, credentia
     blobs = S3Blobs(f"s3://media?endpoint={telltale}")
     for call in calls(blobs, tmp_path):
         with pytest.raises(BlobsAway, match="it answers 403") as refused:
-            run(asyncio.wait_for(call(), 20))
+            run(asyncio.wait_for(call(), 60))
         shown = "".join(traceback.format_exception(refused.value))
         assert "Signature=" not in shown
         assert s3.ACCESS_KEY not in shown

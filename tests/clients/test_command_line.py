@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from pressroom_client import webhooks
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
 from tests.harness.receiver import Receiver
 from tests.media.uploads import image
+from tests.services.ports import free_port
 
 SOURCE = Path(__file__).parents[2] / "clients" / "python" / "src"
 SCOPES = ("posts:write", "media:write", "comments:write", "bounces:write", "drafts:write")

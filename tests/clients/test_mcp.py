@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.harness import npm
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
+from tests.services.ports import free_port
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "clients" / "python"

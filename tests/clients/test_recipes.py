@@ -24,8 +24,9 @@ import pytest
 from tests.harness import npm
 from tests.harness.lossy_proxy import LossyProxy
 from tests.harness.owners import Owner, publish, who_am_i
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
 from tests.harness.wire import Reply, Request, ask
+from tests.services.ports import free_port
 from tests.services.process import wait_until
 
 HERE: Final = Path(__file__).parent
@@ -174,11 +175,13 @@ def test_recipe_receives_verifies_deduplicates_and_recovers(
 
     with running(program, tmp_path, told) as output:
         assert wait_until(lambda: listens(port))
-        assert output.read_text().split("\n") == [f"post.created {missed}", ""]
+        assert wait_until(lambda: output.read_text() == f"post.created {missed}\n"), output.read_text()
         assert deliver(port, missed, "whsec_another") == 400
         assert [deliver(port, each) for each in (missed, "01NEW", "01NEW")] == [204] * 3
 
-        assert output.read_text().split("\n") == [f"post.created {missed}", "post.created 01NEW", ""]
+        expected = f"post.created {missed}\npost.created 01NEW\n"
+        assert wait_until(lambda: output.read_text() == expected), output.read_text()
+    assert output.read_text() == expected
 
 
 def test_recipe_in_shell_reads_each_event_once_and_resumes(

@@ -225,4 +225,4 @@ def test_server_that_hangs_up_while_a_connection_is_made_is_away(reset: bool) ->
         serving = pool.submit(serve, listening)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(work(listening.getsockname()[1]))
-        serving.result(30)
+        serving.result(120)

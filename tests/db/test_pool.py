@@ -402,7 +402,7 @@ def test_a_read_that_is_given_up_leaves_its_connection_for_others(db: PostgresDa
         for reading in (db.read(sleep), db.one(SLEEP)):
             task = asyncio.ensure_future(reading)
             watcher: Any = await asyncpg.connect(url)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not await watcher.fetchval(_SLEEPING):
                     await asyncio.sleep(0.001)
             await watcher.close()

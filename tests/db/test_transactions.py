@@ -110,7 +110,7 @@ def test_read_in_a_thread_leaves_the_event_loop_free_on_sqlite(tmp_path: Path, r
     is_free = threading.Event()
 
     async def read(tx: Tx) -> bool:
-        return is_free.wait(10)
+        return is_free.wait(60)
 
     async def beside() -> bool:
         reading = asyncio.create_task(database.read_in_thread(read))
@@ -130,7 +130,7 @@ def test_reads_in_a_thread_of_waiting_clients_are_run_in_turn(tmp_path: Path, ru
     served: list[str] = []
 
     async def read(tx: Tx, client: str) -> None:
-        assert all_wait.wait(10)
+        assert all_wait.wait(60)
         served.append(client)
 
     async def together() -> None:
@@ -162,7 +162,7 @@ def test_a_client_that_goes_away_does_not_undo_its_write(db: Database, run: Run)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await db.one(SIZE, name="kept") is None:  # a database sets no event
                 await asyncio.sleep(0.001)
 

@@ -12,7 +12,8 @@ import pytest
 from tests.deploy.examples import DEPLOY, VARIABLES, composed, environment, services
 from tests.e2e.processes import serves
 from tests.harness.beside import Command
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
+from tests.services.ports import free_port
 from tests.services.postgres import PostgresServer
 from tests.services.redis import RedisServer
 

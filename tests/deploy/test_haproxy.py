@@ -16,11 +16,12 @@ import trustme
 from tests.deploy.examples import DEPLOY
 from tests.harness.observations import NONE_NEEDED, observe
 from tests.harness.owners import Owner, publish
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
 from tests.harness.records import count
 from tests.harness.wire import Connection
 from tests.services import haproxy
 from tests.services.haproxy import HAProxy
+from tests.services.ports import free_port
 from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
 from tests.services.redis import RedisServer

@@ -10,7 +10,8 @@ import pytest
 from pressroom.settings.files import SYSTEM
 from tests.deploy.examples import DEPLOY, PROGRAM, UNITS, lines_of, unit_environment
 from tests.harness.beside import Command
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
+from tests.services.ports import free_port
 from tests.services.postgres import PostgresServer
 from tests.services.programs import found
 from tests.services.redis import RedisServer

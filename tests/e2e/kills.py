@@ -5,7 +5,7 @@ from random import Random
 
 from tests.harness.process import ServerProcess
 
-STORY_SECONDS = 120.0
+STORY_SECONDS = 300.0
 """How long a whole story may take before it is given up."""
 
 

@@ -28,7 +28,7 @@ from tests.harness.receiver import Receiver
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
 from tests.harness.wire import ask
-from tests.media.uploads import upload
+from tests.media.uploads import upload, wait_until_processed
 from tests.services.postgres import PostgresServer
 from tests.services.process import wait_until
 
@@ -73,7 +73,7 @@ def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     key = Owner(server).key("all", ("media:write",))
     with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
         assert upload(client).status_code == 201
-    assert wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)])
+    wait_until_processed(server)
     server.stop()
     server.command("backup", "--to", "backup")
     return server.folder / "backup"
@@ -202,8 +202,9 @@ def test_postgres_is_left_to_its_own_tools(process_server: MakeServer, postgres_
 
 
 def test_a_restore_that_was_cut_off_is_never_served(process_server: MakeServer, backup: Path, seed: int) -> None:
-    chance, cut_off = Random(seed), 0
-    for _ in range(4):
+    chance, cut_off, tries = Random(seed), 0, 0
+    while tries < 4 or (cut_off == 0 and tries < 100):  # a machine at work may leave the test no moment in the middle
+        tries += 1
         server = process_server()
         server.folder.mkdir()
         command = [sys.executable, "-m", "pressroom", "restore", "--from", str(backup)]
@@ -215,7 +216,7 @@ def test_a_restore_that_was_cut_off_is_never_served(process_server: MakeServer, 
         for _ in range(chance.randrange(2_000)):
             os.getpid()
         restoring.send_signal(signal.SIGKILL)
-        restoring.wait(20)
+        restoring.wait(60)
         if (data / ".restoring").exists():
             cut_off += 1
             assert "was cut off" in refused(server, "serve")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pressroom.clock import SECOND, parse_iso
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled
 from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import PRESSROOM, ServerProcess
@@ -31,7 +32,9 @@ def jumping(roomy_server: Callable[..., ServerProcess], tmp_path: Path) -> Jumpi
     server.program = ["env", *faked, "DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", *PRESSROOM]
 
     def jump(seconds: int) -> None:
-        offset.write_text(f"{seconds:+d}")
+        written = offset.with_suffix(".new")
+        written.write_text(f"{seconds:+d}")
+        written.replace(offset)  # the server may be reading it
 
     jump(0)
     return server.start(), jump
@@ -71,9 +74,10 @@ def test_clock_jump_expires_nothing_and_is_reported(jumping: Jumping) -> None:
     again, other = ask(publish(server, key, "once", "k")), ask(publish(server, key, "another"))
 
     assert (again.status, again.json()["id"]) == (200, first.json()["id"])
-    assert other.json()["createdAt"][:13] == first.json()["createdAt"][:13], "in the same hour"
+    times = [parse_iso(answer.json()["createdAt"]) for answer in (first, other)]
+    assert 0 <= times[1] - times[0] < HOUR * SECOND, "the time between the two on the true clock"
     assert "was set 90,000 s ahead" in warning(server)
-    assert wait_until(lambda: "clocks differ" in server.output(), 30)
+    assert wait_until(lambda: "clocks differ" in server.output())
 
 
 def test_a_clock_set_back_before_a_restart_sorts_nothing_before(jumping: Jumping) -> None:
@@ -88,7 +92,7 @@ def test_a_clock_set_back_before_a_restart_sorts_nothing_before(jumping: Jumping
         jump(-HOUR)
         server.restart()
         after = ask(publish(server, made["key"], "after")).json()
-        wait_until_settled(server, 60)
+        wait_until_settled(server)
 
     assert before["id"] < after["id"]
     assert before["createdAt"] < after["createdAt"]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.harness.forks import run
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
+from tests.services.ports import free_port
 
 PRESSROOM = [sys.executable, "-m", "pressroom"]
 STRANGER = 54321

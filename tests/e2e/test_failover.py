@@ -108,7 +108,7 @@ def test_an_old_primary_that_is_all_a_server_can_reach_acknowledges_nothing(
     old = cluster.primary
     old.create_database(DATABASE)
     url = old.database_url(DATABASE)
-    settings = {**ROOMY, "DATABASE_URL": url, "DATABASE_STATEMENT_TIMEOUT_SECONDS": 1, "REDIS_URL": redis_server.url}
+    settings = {**ROOMY, "DATABASE_URL": url, "DATABASE_STATEMENT_TIMEOUT_SECONDS": 3, "REDIS_URL": redis_server.url}
     server = process_server(**settings).migrate().start()
     key = Owner(server).key()
     assert ask(publish(server, key, "before", "before")).status == 201

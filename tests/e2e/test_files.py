@@ -1,5 +1,6 @@
 """The readers of a server's files on disk, and the report of `doctor`."""
 
+import contextlib
 import os
 import re
 import socket
@@ -37,8 +38,17 @@ pressroom.cli.main()
 
 
 def open_to_others(folder: Path) -> list[str]:
-    """What below `folder`, and that itself, has a mode that gives other users any right."""
-    return [str(path) for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
+    """What below `folder`, and that itself, has a mode that gives other users any right.
+
+    The server may remove files meanwhile.
+    """
+    found: list[str] = []
+    for place, _, files in os.walk(folder):
+        for path in (Path(place), *(Path(place, name) for name in files)):
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_mode & 0o077:
+                    found.append(str(path))
+    return found
 
 
 def test_files_are_readable_by_their_user_only(process_server: MakeProcess) -> None:

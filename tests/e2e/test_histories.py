@@ -27,7 +27,7 @@ MakeServer = Callable[..., ServerProcess]
 POSTS = 15
 KEYS = 5
 LIMIT = 60
-STORY_SECONDS = 120.0
+STORY_SECONDS = 300.0
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -16,7 +17,7 @@ from tests.harness.owners import Owner, publish
 from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.wire import ask
-from tests.media.uploads import upload
+from tests.media.uploads import upload, wait_until_processed
 from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
@@ -33,7 +34,7 @@ def server(process_server: MakeServer) -> ServerProcess:
     KEYS[server.base_url] = key
     with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
         assert upload(client).status_code == 201
-    assert wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)])
+    wait_until_processed(server)
     return server
 
 
@@ -119,6 +120,8 @@ def test_killed_backups_leave_complete_ones_alone(server: ServerProcess) -> None
         for each in complete:
             assert server.command("backup", "--verify", str(each)).returncode == 0
 
+    # A backup is named after its second, and the last command may have made one in this second.
+    assert wait_until(lambda: backups(server)[-1].name < datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
     newest = back_up(server, "--keep", "daily=1")
     assert newest in backups(server)
     assert all((each / "manifest.json").exists() for each in backups(server))

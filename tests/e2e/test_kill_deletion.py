@@ -33,7 +33,7 @@ from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
 
-IN_TIME = 60.0
+IN_TIME = 240.0
 KILLS = 7
 KEYS = 3
 NOTIFICATIONS = 2_500

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
-from pressroom.clock import SECOND
-from pressroom.domains.webhooks.delivery import LEASE
+from pressroom.clock import HOUR
 from tests.e2e.kills import STORY_SECONDS
 from tests.harness.beside import api_alone, worker
 from tests.harness.deliveries import QUICK_RETRIES, Newsroom, complaints, left_over, wait_until_settled
@@ -21,7 +20,7 @@ Victims = Sequence[ServerProcess]
 RELEASE_SECONDS = 0.1
 """How long the slow endpoints take to answer."""
 
-SETTLING_SECONDS = 120.0
+SETTLING_SECONDS = 300.0
 """How long to wait for the last delivery; on PostgreSQL the leases of a killed worker last half a minute."""
 
 
@@ -85,9 +84,10 @@ def test_leased_deliveries_of_a_killed_server_are_sent_after_its_start(roomy_ser
         receiver.wait(lambda receiver: receiver.in_flight[slow] == 1)
         server.kill()
         receiver.behave(slow, answer(200))
+        # Alone on its file it need not wait until the leases of the killed process have run out.
+        rows(server, f"UPDATE webhooks SET leased_until = leased_until + {HOUR} WHERE lease_token IS NOT NULL")  # noqa: S608
         server.restart()
-        # Alone on its file it need not wait until the old leases have run out, half a minute later.
-        receiver.wait(lambda receiver: receiver.count(slow) == 2, LEASE / SECOND / 2)
+        receiver.wait(lambda receiver: receiver.count(slow) == 2)
 
         assert assert_everything_arrived(server, receiver, [newsroom], 0) >= 1
 

@@ -17,7 +17,7 @@ from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
 
-IN_TIME = 60.0
+IN_TIME = 240.0
 
 
 def upload(api: ServerProcess, key: str, data: bytes, kind: str = "video/webm") -> None:

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from tests.e2e.kills import STORY_SECONDS
 from tests.harness.days import most_in_a_minute, stay_within_a_day
 from tests.harness.owners import Owner, publish, who_am_i
 from tests.harness.process import ServerProcess
@@ -206,7 +207,7 @@ def fill_up(filler: Path) -> None:
 async def publish_300(server: ServerProcess, publishers: list[Publisher], moments: list[int]) -> None:
     """Each publishes its share; the server is killed when so many posts in all have come to an end."""
     share = 300 // len(publishers)
-    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(STORY_SECONDS), asyncio.TaskGroup() as group:
         for publisher in publishers:
             group.create_task(publisher.publish(publisher.some(share)))
         for moment in moments:

@@ -9,9 +9,10 @@ from tests.e2e.processes import one_line
 from tests.harness.beside import Command
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled
 from tests.harness.owners import Owner, publish
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
 from tests.harness.receiver import Receiver, answer
 from tests.harness.wire import Request, ask
+from tests.services.ports import free_port
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -30,7 +31,7 @@ def test_a_delivery_fails_once_as_asked_and_is_shown_when_it_comes_again(server:
     with listening(server, port, "--secret", endpoint.secret, "--fail", "1", "--slow", "0s") as listener:
         assert ask(publish(server, key["key"], "Read all about it")).status == 201
         listener.wait_for("Answer: 200")
-        wait_until_settled(server, 20)
+        wait_until_settled(server)
         assert listener.stop() == 0
 
     (delivery,) = endpoint.deliveries()
@@ -63,7 +64,7 @@ def test_requested_failure_is_retried_within_seconds_in_development(process_serv
     with listening(server, port, "--secret", endpoint.secret, "--fail", "2") as listener:
         assert ask(publish(server, key["key"], "Read all about it")).status == 201
         listener.wait_for("this id came 3 times")
-        wait_until_settled(server, 20)
+        wait_until_settled(server)
 
     (delivery,) = endpoint.deliveries()
     assert [attempt["httpCode"] for attempt in delivery["attempts"]] == [500, 500, 200]
@@ -81,7 +82,7 @@ def test_verified_delivery_is_forwarded_unchanged_and_answered(server: ServerPro
             assert ask(Request(port, "POST", "/", {"X-Service-Signature": "t=1,v1=0"}, {"forged": True})).status == 400
             assert ask(publish(server, key["key"], "Grüße 🦊")).status == 201
             program.wait(lambda program: program.count("/hook") == 2)
-            wait_until_settled(server, 20)
+            wait_until_settled(server)
             listener.wait_for("Answer: 202")
         first, second = program.of("/hook")
         shown = listener.output()

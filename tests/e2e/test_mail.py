@@ -43,7 +43,7 @@ def test_a_mail_outlives_a_kill_between_commit_and_sending(
 
     mails.start()
     server.start()
-    assert wait_until(lambda: bool(mails.received), 60)
+    assert wait_until(lambda: bool(mails.received), 240)
     (mail,) = mails.received
     assert post(server, "reset", token=mail.token("reset"), password=PASSWORD).status_code == 200
     assert sign_in(server, PASSWORD) == 200

@@ -15,7 +15,7 @@ from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
 from tests.harness.stores import contents, fill, forget, kill_within
-from tests.media.uploads import upload
+from tests.media.uploads import upload, wait_until_processed
 from tests.services.process import wait_until
 
 __all__ = ["bucket_url", "credentials", "s3_server"]
@@ -36,15 +36,10 @@ def blobs_of(server: ServerProcess) -> str:
 def post_with_picture(server: ServerProcess, owner: Owner) -> str:
     """The path of the picture of a new post, once it is READY."""
     key = owner.new_key("media", ("posts:write", "media:write")).json()["key"]
-    before = rows(server, "SELECT id FROM media WHERE status = 'READY'")
     with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}, timeout=20) as client:
         answer = upload(client)
     assert answer.status_code == 201, answer.text
-    ready = "SELECT id FROM media WHERE status = 'READY'"
-    assert wait_until(lambda: len(rows(server, ready)) > len(before))
-    # The upload leaves the store a moment after its file is READY.
-    folder = Path(blobs_of(server).removeprefix("file://"))
-    assert wait_until(lambda: not list(folder.rglob("uploads=*")))
+    wait_until_processed(server)
     return httpx.URL(answer.json()["media"][0]["url"]).raw_path.decode()
 
 

@@ -59,7 +59,7 @@ def test_an_integrators_story_behind_a_pooler(pooled: ServerProcess) -> None:
                 ask(Request(api.port, "PATCH", f"/api/posts/{post}", headers, {"content": "edited"}))
                 for post in posts[:3]
             ]
-            wait_until_settled(api, 60)
+            wait_until_settled(api)
             states = endpoint.states()
 
     assert [(reply.status, reply.json()["id"]) for reply in again] == [(200, post) for post in posts]

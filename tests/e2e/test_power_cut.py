@@ -25,7 +25,7 @@ from tests.harness.publishers import Publisher, told
 from tests.harness.records import disagreements, rows
 from tests.harness.volatile_disk import PowerCut, VolatileDisk, after_power_cut, mounted
 from tests.harness.wire import ask
-from tests.media.uploads import file, image, upload
+from tests.media.uploads import file, image, upload, wait_until_processed
 from tests.services.process import wait_until
 
 MakeServer = Callable[..., ServerProcess]
@@ -134,7 +134,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> ServerProcess:
     with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
         assert upload(client).status_code == 201
     assert ask(publish(server, key, "text")).status == 201
-    assert wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)])
+    wait_until_processed(server)
     assert server.stop() == 0
     return server
 

@@ -12,8 +12,9 @@ import httpx
 import pytest
 import trustme
 
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
 from tests.media.uploads import file, padded, upload
+from tests.services.ports import free_port
 from tests.services.process import wait_until
 
 DOCS = Path(__file__).parents[2] / "docs" / "proxy.md"
@@ -125,7 +126,7 @@ def site(
     finally:
         proxy.terminate()
         try:
-            proxy.wait(10)
+            proxy.wait(60)
         except subprocess.TimeoutExpired:
             proxy.kill()
             proxy.wait()

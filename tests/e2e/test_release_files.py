@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pressroom import __version__
+from tests.services.process import alone
 
 ROOT = Path(__file__).parents[2]
 VERSION = __version__.partition(".dev")[0]
@@ -35,7 +36,8 @@ def git(folder: Path, *arguments: str) -> str:
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone whose last commit is a release, tagged; that before it is not ready for one."""
     tools = ["make", "--silent", ".venv/.release"]
-    installed = subprocess.run(tools, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    with alone(Path(sys.prefix) / "release.gate"):  # every worker of a run needs them
+        installed = subprocess.run(tools, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     if installed.returncode != 0:
         pytest.skip(f"The tools of a release cannot be installed: {installed.stderr.strip()[-300:]}")
     folder = tmp_path_factory.mktemp("clone") / "pressroom"

@@ -20,7 +20,9 @@ MakeServer = Callable[..., ServerProcess]
 def test_visitors_read_the_replica_and_nobody_else_does(cluster: PostgresCluster, roomy_server: MakeServer) -> None:
     standby = cluster.standbys[0]
     urls = {"DATABASE_URL": cluster.primary.create_database("copied"), "REPLICA_URL": standby.database_url("copied")}
-    server = roomy_server(**urls).start()
+    server = roomy_server(**urls)
+    _wait_for_replay(cluster.primary, standby)
+    server.start()
     alice = Owner(server)
     key = alice.key()
     post = ask(publish(server, key, "first words")).json()["id"]
@@ -91,10 +93,15 @@ def test_a_replica_of_sqlite_is_refused(process_server: MakeServer) -> None:
     assert "needs PostgreSQL" in one_line(process_server(REPLICA_URL="postgresql://127.0.0.1/x"))
 
 
-def _stop_replay(primary: PostgresNode, standby: PostgresNode) -> None:
-    """Lets the standby come as far as the primary is, and no further."""
+def _wait_for_replay(primary: PostgresNode, standby: PostgresNode) -> None:
+    """Waits until the standby shows all that the primary has by now."""
     written = primary.query("SELECT pg_current_wal_lsn()")
     assert wait_until(lambda: standby.query(f"SELECT pg_last_wal_replay_lsn() >= '{written}'::pg_lsn") == "t")
+
+
+def _stop_replay(primary: PostgresNode, standby: PostgresNode) -> None:
+    """Lets the standby come as far as the primary is, and no further."""
+    _wait_for_replay(primary, standby)
     standby.query("SELECT pg_wal_replay_pause()")
     assert wait_until(lambda: standby.query("SELECT pg_get_wal_replay_pause_state()") == "paused")
 

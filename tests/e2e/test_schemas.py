@@ -97,10 +97,10 @@ def test_deliveries_of_a_schema_are_made_by_its_own_worker(
             endpoints[path] = Endpoint(api, owner, made["id"], receiver.url(path), (POST,))
             replies = at_once([publish(api, made["key"], f"post {number}") for number in range(TOGETHER)])
             assert {reply.status for reply in replies} == {201}
-        wait_until_settled(club_api, 60)
+        wait_until_settled(club_api)
         assert receiver.count("/shop") == 0
         with worker(shop_api):
-            wait_until_settled(shop_api, 60)
+            wait_until_settled(shop_api)
         assert [endpoint.states() for endpoint in endpoints.values()] == [{"delivered": TOGETHER}] * 2
     for path in endpoints:
         assert len({request.id for request in receiver.of(path)}) == TOGETHER

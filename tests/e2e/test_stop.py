@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.e2e.kills import STORY_SECONDS
 from tests.e2e.processes import LONGEST_STOP
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint
 from tests.harness.owners import Owner, publish
@@ -124,7 +125,7 @@ async def stop_amid_the_bodies(server: ServerProcess, requests: list[Request]) -
 async def publish_through_stops(server: ServerProcess, publishers: list[Publisher], stops: int) -> None:
     """All publish while the server is stopped and started again, each time once all have published anew."""
     over = asyncio.Event()
-    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(STORY_SECONDS), asyncio.TaskGroup() as group:
         for publisher in publishers:
             group.create_task(publisher.publish(publisher.until(over)))
         try:

@@ -18,8 +18,7 @@ from tests.harness.process import ServerProcess
 from tests.harness.records import rows
 from tests.harness.stores import contents, fill, forget, kill_within
 from tests.harness.wire import ask
-from tests.media.uploads import upload
-from tests.services.process import wait_until
+from tests.media.uploads import upload, wait_until_processed
 
 __all__ = ["bucket_url", "credentials", "s3_server"]
 
@@ -38,7 +37,7 @@ def server(process_server: MakeServer) -> ServerProcess:
     key = Owner(server).key("all", ("posts:write", "media:write"))
     with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {key}"}) as client:
         assert upload(client).status_code == 201
-    assert wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)])
+    wait_until_processed(server)
     server.stop()
     return server
 

@@ -17,9 +17,10 @@ from pressroom.tracing.otlp import OtlpTracer
 from tests.e2e.processes import LONGEST_STOP, one_line
 from tests.harness.deliveries import POST, QUICK_RETRIES, Endpoint, wait_until_settled
 from tests.harness.owners import Owner, publish
-from tests.harness.process import ServerProcess, free_port
+from tests.harness.process import ServerProcess
 from tests.harness.receiver import Receiver
 from tests.harness.wire import Request, ask
+from tests.services.ports import free_port
 
 MakeServer = Callable[..., ServerProcess]
 
@@ -87,7 +88,7 @@ def test_a_request_and_its_delivery_are_one_trace(
             request = publish(server, made["key"], content)
             headers = {**request.headers, "traceparent": GIVEN}
             assert ask(replace(request, headers=headers)).status == 201
-        wait_until_settled(server, 30)
+        wait_until_settled(server)
         received = [request.headers["traceparent"].rpartition("-")[0] for request in receiver.of("/hook")]
     assert server.stop() == 0
 

@@ -30,9 +30,8 @@ from tests.harness.receiver import Receiver
 from tests.harness.records import rows
 from tests.harness.roomy import ROOMY
 from tests.harness.wire import Request, ask
-from tests.media.uploads import upload
+from tests.media.uploads import upload, wait_until_processed
 from tests.services.postgres import PostgresServer
-from tests.services.process import wait_until
 from tests.services.session import run_folder
 
 __all__ = ["bucket_url", "credentials", "s3_server"]
@@ -91,7 +90,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Origin]:
         posts = {text: ask(publish(server, made["key"], text, text.replace(" ", "-"))).json()["id"] for text in POSTS}
         with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {made['key']}"}) as client:
             picture = upload(client).json()["media"][0]["url"]
-        assert wait_until(lambda: rows(server, "SELECT status FROM media") == [("READY",)])
+        wait_until_processed(server)
         receiver.wait(lambda _: receiver.count("/hook") == len(POSTS) + 1)
         server.stop()
         rows(server, BULK)
@@ -159,7 +158,7 @@ async def kill_at_the_next_stop(target: ServerProcess, origin: Origin, number: i
                 await asyncio.sleep(0.02)
         finally:
             moving.send_signal(signal.SIGKILL)
-            moving.wait(20)
+            moving.wait(60)
         async with connected(target) as other:
             await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
             while await other.fetchval(there):
@@ -263,7 +262,7 @@ async def kill_at_mark(target: ServerProcess, origin: Origin, moment: str) -> No
             assert moving.poll() is None
             await asyncio.sleep(0.02)
         moving.send_signal(signal.SIGKILL)
-        moving.wait(20)
+        moving.wait(60)
         await connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")  # noqa: S608
         await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
         while await connection.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {others}"):  # noqa: S608

@@ -143,7 +143,7 @@ def test_waiting_request_is_answered_by_the_event(alice: Actor) -> None:
         assert wait_until(lambda: alice.account.id in alice.server.runtime.events.watched)
         publish(alice, "at last")
 
-        assert contents(waiting.result(20)) == ["at last"]
+        assert contents(waiting.result(120)) == ["at last"]
 
 
 def test_last_event_of_a_waiting_key_is_its_revocation(alice: Actor) -> None:
@@ -152,7 +152,7 @@ def test_last_event_of_a_waiting_key_is_its_revocation(alice: Actor) -> None:
         waiting = pool.submit(read, alice, begun["cursor"], wait=30)
         assert wait_until(lambda: alice.account.id in alice.server.runtime.events.watched)
         revoke(alice, alice.record.id)
-        (event,) = waiting.result(20)["events"]
+        (event,) = waiting.result(120)["events"]
 
     assert (event["event"], event["data"]["apiKey"]["id"]) == ("apikey.revoked", alice.record.id)
     assert refusal(alice.api.get("/api/events")) == (401, "API key revoked")

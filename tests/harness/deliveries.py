@@ -126,7 +126,7 @@ class Newsroom:
         return {**(posts if POST in endpoint.events else {}), **(comments if COMMENT in endpoint.events else {})}
 
 
-def wait_until_settled(server: ServerProcess, seconds: float) -> None:
+def wait_until_settled(server: ServerProcess, seconds: float = 120) -> None:
     """Waits until nothing is to be delivered any more, and nobody is about to."""
     deadline = time.monotonic() + seconds
     while (unsettled := left_over(server)) and time.monotonic() < deadline:

@@ -29,8 +29,8 @@ from pressroom.server.runtime import Runtime, make_job_worker, make_worker, open
 from pressroom.settings import Settings
 from pressroom.web.server import make_server
 from tests.harness.databases import migrated_file
-from tests.harness.process import free_port
 from tests.harness.roomy import CROWDED
+from tests.services.ports import free_port
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class LocalServer:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs `work` on the server's own event loop; its result."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(120)
 
     def account(self, username: str = "") -> Account:
         """Makes an account, under a name of its own unless one is given."""

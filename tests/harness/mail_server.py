@@ -13,7 +13,7 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, Session
 
-from tests.harness.process import free_port
+from tests.services.ports import free_port
 
 ACCEPTED = "250 Accepted"
 

@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import os
-import random
 import re
 import signal
 import socket
@@ -18,18 +17,10 @@ from pressroom.domains.sign_up import commands as accounts
 from tests.harness.databases import in_database, settings_of
 from tests.harness.forks import Fork, fork, run
 from tests.harness.roomy import CROWDED
+from tests.services.ports import free_port
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 PRESSROOM = [sys.executable, "-m", "pressroom"]
-
-
-def free_port() -> int:
-    """A port that nothing listens on, and that the system gives to nobody before it is used."""
-    while True:
-        port = random.randrange(10_000, 30_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 class ServerProcess:
@@ -161,8 +152,9 @@ class ServerProcess:
         return status
 
     def output(self) -> str:
-        """All that it printed and logged."""
-        return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
+        """All that it printed and logged, as whole lines: it may be writing the next."""
+        text = self.log.read_text("utf-8", "replace") if self.log.exists() else ""
+        return text[: text.rfind("\n") + 1]
 
     def printed_key(self) -> str:
         """The key that development mode printed."""

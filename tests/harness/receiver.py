@@ -129,7 +129,7 @@ class Receiver:
         with self._changed:
             return self._most_in_flight.copy()
 
-    def wait(self, condition: Callable[["Receiver"], bool], seconds: float = 30) -> None:
+    def wait(self, condition: Callable[["Receiver"], bool], seconds: float = 120) -> None:
         """Waits until `condition` holds of this receiver; it is asked again at everything that happens here.
 
         Raises AssertionError that shows the received requests.
@@ -162,7 +162,7 @@ class Receiver:
             raise AssertionError("A script of the receiver failed.") from self._failures[0]
 
     def _on_loop(self, work: Coroutine[None, None, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(120)
 
     def _stop_loop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -61,7 +61,7 @@ def test_held_request_is_in_flight_until_released() -> None:
         receiver.wait(lambda r: r.in_flight["/a"] == 5)
         receiver.behave("/a", answer(200))
         receiver.release("/a")
-        assert {each.result(30).status_code for each in answers} == {204}
+        assert {each.result(120).status_code for each in answers} == {204}
         assert httpx.post(receiver.url("/a")).status_code == 200
         assert (receiver.in_flight["/a"], receiver.most_in_flight["/a"]) == (0, 5)
 
@@ -155,7 +155,7 @@ def test_a_wait_asks_again_when_something_happens() -> None:
         for _ in range(3):
             assert not waiting.done()
             httpx.post(receiver.url())
-        waiting.result(30)
+        waiting.result(120)
 
 
 def test_https_and_coming_back_on_the_same_port() -> None:

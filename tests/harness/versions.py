@@ -75,7 +75,8 @@ def put_migrations(source: Path, later: Mapping[str, str] | None = None) -> None
 
 def later_source(folder: Path, later: Mapping[str, str]) -> Path:
     """Makes a source of today's program that knows migrations of its own, by their changes."""
-    shutil.copytree(Path(pressroom.__file__).parent, folder / "src/pressroom")
+    ignored = shutil.ignore_patterns("*.pyc.*")  # bytecode that another process is writing
+    shutil.copytree(Path(pressroom.__file__).parent, folder / "src/pressroom", ignore=ignored)
     put_migrations(folder, later)
     return folder
 

@@ -10,6 +10,7 @@ import json
 import os
 import stat
 import sys
+import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
 from unittest.mock import patch
@@ -35,6 +36,7 @@ class VolatileDisk:
         self._kept = kept
         self._cut_at = cut_at
         self._held: list[int] = []
+        self._keeping = threading.Lock()
         self._fsync = os.fsync
         if not (kept / ROOT).exists():
             kept.mkdir(parents=True, exist_ok=True)
@@ -53,10 +55,11 @@ class VolatileDisk:
         """Does the same by name, which SQLite's files are known by."""
         if not place.is_relative_to(self._seen):
             return
-        if self.syncs == self._cut_at:
-            raise PowerCut
-        self.syncs += 1
-        self._keep(place)
+        with self._keeping:  # threads may sync one folder at the same time
+            if self.syncs == self._cut_at:
+                raise PowerCut
+            self.syncs += 1
+            self._keep(place)
 
     def _keep(self, place: Path) -> None:
         try:

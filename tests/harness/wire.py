@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.harness.process import ServerProcess
 
-DEADLINE = 30.0
+DEADLINE = 90.0
 """Seconds that any answer may take before a test gives up."""
 
 

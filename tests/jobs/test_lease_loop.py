@@ -95,7 +95,7 @@ class Desk:
 
 def run(story: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await story
 
     asyncio.run(bounded())

@@ -19,7 +19,7 @@ from pressroom.logs import Log
 from tests.harness.action_database import Run
 
 WAITS = (5 * SECOND, 30 * SECOND)
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 JOBS = Query(int, "SELECT count(*) FROM jobs")
 QUEUES = Query(int, "SELECT count(*) FROM job_queues")

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,9 @@ from tests.api.actors import Actor, Json, body_of, nobody, read
 from tests.api.tables import columns
 from tests.corpus.clips import Recipe, write
 from tests.harness.local import LocalServer
+from tests.harness.process import ServerProcess
+from tests.harness.records import rows
+from tests.services.process import wait_until
 
 UPLOAD: Final = "/api/posts/upload"
 BOUNDARY: Final = "----frontier7MA4YWxk"
@@ -142,14 +146,22 @@ def form_headers(content: bytes, key: str, boundary: str = BOUNDARY, **more: str
 
 def files_below(data_dir: Path) -> list[str]:
     """Everything that a server keeps beside its database: uploads, files in processing, the store."""
-    kept = [path for name in ("incoming", "processing", "blobs") for path in (data_dir / name).rglob("*")]
-    return sorted(str(path.relative_to(data_dir)) for path in kept if path.is_file())
+    # Not by `rglob`, which fails when a folder is removed while it is listed.
+    places = [place for name in ("incoming", "processing", "blobs") for place in os.walk(data_dir / name)]
+    return sorted(str(Path(place, name).relative_to(data_dir)) for place, _, names in places for name in names)
 
 
 def blobs_below(data_dir: Path, prefix: str = "") -> list[str]:
     """The keys of the blobs in the store on disk."""
     names = (path.name.replace("=", "/") for path in (data_dir / "blobs").glob("??/??/*"))
     return sorted(name for name in names if name.startswith(prefix))
+
+
+def wait_until_processed(server: ServerProcess) -> None:
+    """Waits until every file is READY and its upload, which is removed a moment later, has left the store on disk."""
+    data_dir = Path(str(server.settings["DATA_DIR"]))
+    assert wait_until(lambda: rows(server, "SELECT DISTINCT status FROM media") == [("READY",)]), server.output()
+    assert wait_until(lambda: blobs_below(data_dir, "uploads/") == []), blobs_below(data_dir)
 
 
 def tables() -> list[str]:

@@ -15,7 +15,7 @@ from pressroom.metrics import prometheus
 from pressroom.metrics.endpoint import MetricsEndpoint
 from pressroom.metrics.prometheus import exposing, values_folder
 from pressroom.settings import Settings
-from tests.harness.process import free_port
+from tests.services.ports import free_port
 
 MEMBER = """
 import os, sys

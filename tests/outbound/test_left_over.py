@@ -67,7 +67,7 @@ class Hostile:
                 while spoken.recv(65_536):
                     spoken.sendall(self._answer)
                     if first and not self.said.is_set():
-                        self.go_on.wait(20)
+                        self.go_on.wait(60)
                         spoken.sendall(self._more)
                         self.said.set()
 
@@ -105,7 +105,7 @@ def test_bytes_that_wait_before_a_request_are_not_taken_for_its_answer(contexts:
         async with hostile(answer, POISON, contexts) as (it, client):
             first = await client.request("POST", it.url(), {}, b"x")
             it.go_on.set()
-            assert it.said.wait(20)
+            assert it.said.wait(60)
             second = await client.request("POST", it.url(), {}, b"x")
             assert first.status == second.status != 418
             assert it.connections == 2

@@ -21,7 +21,7 @@ class Names:
     def ask(self, host: str) -> list[str]:
         self.asked[host] += 1
         if host.startswith("hang"):
-            self.let_go.wait(20)
+            self.let_go.wait(60)
         if host.startswith("gone"):
             raise OSError("no such name")
         return ["192.0.2.1"]
@@ -100,6 +100,7 @@ def test_names_that_hung_before_do_not_take_the_quick_places_again() -> None:
         again = asyncio.create_task(look_up("hang.example", 443))
         assert await look_up("a.example", 443) == ["192.0.2.1"]
         assert names.asked["hang.example"] == 1
+        look_up._slow_seconds = 60.0  # however busy this machine is
         names.let_go.set()
         assert await again == ["192.0.2.1"]
         assert await look_up("hang.example", 443) == ["192.0.2.1"]

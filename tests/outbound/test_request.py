@@ -298,7 +298,7 @@ def test_the_second_try_has_the_same_deadline() -> None:
     async def work() -> None:
         async with peer(handle) as it, open_client() as client:
             await client.request("POST", it.url(), {}, b"x")
-            failed = await outcome(client.request("POST", it.url(), {}, b"x", seconds=0.2))
+            failed = await outcome(client.request("POST", it.url(), {}, b"x", seconds=1.0))
             assert isinstance(failed, OutboundFailed)
             assert failed.kind is Failure.TIMEOUT
             assert it.connections == 2

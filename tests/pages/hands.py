@@ -1,14 +1,15 @@
 """How somebody goes through the pages: with a mouse, with a mouse and without script, with the keyboard alone."""
 
+import time
 from collections.abc import Callable
 from typing import Final
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.harness.browser import MOST_WAIT
+
 MOST_TABS: Final = 120
 """Presses of the Tab key after which a control counts as out of reach."""
-
-SECONDS: Final = 20
 
 FOCUSED: Final = "element => element === document.activeElement"
 SEEN: Final = """element => {
@@ -42,7 +43,7 @@ class Mouse:
 
     def await_sight(self, what: Callable[[], Locator]) -> None:
         """Waits until something is to be seen, which the page is to show by itself."""
-        expect(what().first).to_be_visible(timeout=SECONDS * 1000)
+        expect(what().first).to_be_visible()
 
 
 class Scriptless(Mouse):
@@ -50,11 +51,10 @@ class Scriptless(Mouse):
 
     def await_sight(self, what: Callable[[], Locator]) -> None:
         """Loads the page again until something is to be seen."""
-        for _ in range(SECONDS * 10):
-            if what().count() and what().first.is_visible():
-                return
+        deadline = time.monotonic() + MOST_WAIT / 1_000
+        while not (what().count() and what().first.is_visible()):
+            assert time.monotonic() < deadline, self.page.content()
             self.page.reload()
-        expect(what().first).to_be_visible(timeout=1)
 
 
 class Keyboard(Mouse):

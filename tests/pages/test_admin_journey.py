@@ -43,7 +43,6 @@ def admin(actor: MakeActor) -> Actor:
 
 @needs_chromium
 @one_engine
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", HANDS)
 def test_an_admin_suspends_restores_and_retries(
     server: LocalServer, actor: MakeActor, admin: Actor, open_tab: OpenTab, kind: str
@@ -81,6 +80,7 @@ def test_an_admin_suspends_restores_and_retries(
     page.get_by_text("The job is tried again.").wait_for()
 
     hand.press(page.get_by_role("navigation", name="Administration").get_by_role("link", name="Log"))
+    page.wait_for_url("**/admin/log")
     rows = page.locator("table.rows tbody tr").all_inner_texts()[:3]
     for row, said in zip(rows, (("Tried a job again",), ("Restored", name), ("Suspended", name)), strict=True):
         assert all(words in row for words in (*said, f"@{admin.account.username}", "127.0.0.1")), row

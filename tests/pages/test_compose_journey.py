@@ -14,7 +14,7 @@ from tests.harness.roomy import ROOMY
 from tests.pages.files import picture
 from tests.pages.hands import Keyboard
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = needs_chromium
 
 both_widths = pytest.mark.parametrize("width", [1280, 390])
 

@@ -15,7 +15,7 @@ from tests.harness.browser import OpenTab, needs_chromium
 from tests.harness.roomy import ROOMY
 from tests.pages.hands import Keyboard, Mouse, Scriptless
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = needs_chromium
 
 SETTINGS = ROOMY
 PASSWORD: Final = "seven boats by the pier"

@@ -12,7 +12,10 @@ from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.pages.files import picture
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = needs_chromium
+
+QUIET = 1_600
+"""Milliseconds without a key after which the text is saved."""
 
 both_widths = pytest.mark.parametrize("width", [1280, 390])
 
@@ -53,6 +56,23 @@ def test_text_is_kept_while_one_types_and_published_by_keyboard(
 
     assert [each["content"] for each in posts(alice)] == ["Half a thought, and the rest"]
     assert [each["state"] for each in drafts(alice)] == ["published"]
+
+
+def test_text_typed_while_a_draft_is_saved_follows_it(server: LocalServer, open_tab: OpenTab) -> None:
+    alice = Actor(server)
+    tab = open_tab(server, alice)
+    page = tab.page
+    page.clock.install()
+    tab.open("/compose")
+    with page.expect_response("**/api/drafts/*"), tab.holding("**/api/drafts"):
+        page.locator("#f-content").fill("One")
+        with page.expect_request("**/api/drafts"):
+            page.clock.run_for(QUIET)
+        page.locator("#f-content").fill("One and two")
+        page.clock.run_for(QUIET)
+        assert [each.method for each in tab.requests if "/api/drafts" in each.url] == ["POST"]
+
+    assert [each["content"] for each in drafts(alice)] == ["One and two"]
 
 
 def test_second_tab_sees_both_texts(server: LocalServer, open_tab: OpenTab) -> None:

@@ -18,7 +18,7 @@ from tests.harness.receiver import Received, Receiver, answer
 from tests.pages.hands import Keyboard, Mouse, Scriptless
 from tests.pages.secrets import found
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = needs_chromium
 
 PASSWORD: Final = "seven boats by the pier"
 LABEL: Final = "Ferry bot"

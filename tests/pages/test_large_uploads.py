@@ -84,7 +84,6 @@ def post(port: int, cookie: str, most: int | None = None) -> bytes:
         return wire.recv(4_096)
 
 
-@pytest.mark.timeout(240)
 def test_ten_files_of_50_mb_are_published_in_little_memory(server: ServerProcess) -> None:
     owner = Owner(server)
     incoming = Path(str(server.settings["DATA_DIR"])) / "incoming"

@@ -8,8 +8,8 @@ from pressroom.clock import MINUTE
 from pressroom.domains.sign_in.sessions import begin_session
 from tests.harness.browser import OpenTab, Tab, needs_chromium
 from tests.harness.local import LocalServer
-from tests.harness.process import free_port
 from tests.pages.reader import Page, fetch
+from tests.services.ports import free_port
 
 SECURITY = "/settings/security"
 AUTHENTICATOR = {

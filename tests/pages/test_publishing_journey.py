@@ -13,7 +13,7 @@ from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 from tests.pages.files import picture
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = needs_chromium
 
 SMALL, SMALLER = picture(), picture(60, 40)
 
@@ -121,7 +121,7 @@ def test_somebody_writes_edits_and_deletes(
 
         page.locator(f"#post-{post['id']} .more > summary").click()
         page.locator(f"#post-{post['id']}").get_by_role("link", name="Readers").click()
-        assert page.locator("#f-usernames").input_value() == bob.account.username
+        expect(page.locator("#f-usernames")).to_have_value(bob.account.username)
         page.locator("#f-usernames").fill("")
         page.get_by_role("button", name="Save the list").click()
         expect(page.get_by_text("The readers of this post are set.")).to_be_visible()

@@ -17,7 +17,7 @@ from tests.harness.roomy import ROOMY
 SETTINGS = ROOMY
 POLL = {"question": "For the cover", "options": ["The fox", "The heron"]}
 
-pytestmark = [needs_chromium, one_engine, pytest.mark.timeout(120)]
+pytestmark = [needs_chromium, one_engine]
 
 
 class Reader:

@@ -17,9 +17,10 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.api.actors import Actor, body_of
 from tests.api.conftest import one_engine
 from tests.harness.local import LocalServer
-from tests.harness.process import free_port
 from tests.harness.receiver import Receiver
 from tests.pages.endpoint_pages import node_of, page_of, path_of, send
+from tests.services.ports import free_port
+from tests.services.process import wait_until
 from tests.webhooks.clocked import post
 from tests.webhooks.conftest import receiver
 from tests.webhooks.endpoints import DELIVERING, Endpoint, webhooks_of
@@ -134,7 +135,7 @@ def test_a_receiver_as_shown_takes_deliveries_and_refuses_forged_ones(
         hook = body_of(alice.web.get(route))["webhooks"][0]
         delivery = body_of(alice.web.get(f"{route}/{hook['id']}/deliveries"))["deliveries"][0]
         assert [attempt["httpCode"] for attempt in delivery["attempts"]] == [200], output.read_text()
-        assert delivery["id"] in output.read_text()
+        assert wait_until(lambda: delivery["id"] in output.read_text()), output.read_text()
 
         sending = shown["the command that sends a message"]
         sent = run(sending, tmp_path, WEBHOOK_SECRET=shown.secret, RECEIVER=hook["url"])
@@ -143,7 +144,7 @@ def test_a_receiver_as_shown_takes_deliveries_and_refuses_forged_ones(
         assert forged.returncode != 0
         assert "does not match" in forged.stdout
         assert httpx.post(hook["url"], content=b"{}").status_code == 400
-        assert output.read_text().count("webhook.test") == 1
+        assert wait_until(lambda: output.read_text().count("webhook.test") == 1), output.read_text()
 
 
 def test_shown_openssl_command_detects_a_forged_delivery(alice: Actor, receiver: Receiver, tmp_path: Path) -> None:

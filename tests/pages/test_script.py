@@ -51,6 +51,7 @@ def alice(actor: MakeActor) -> Actor:
 
 def test_text_is_copied(server: LocalServer, alice: Actor, open_tab: OpenTab) -> None:
     tab = open_tab(server, alice, permissions=["clipboard-read", "clipboard-write"])
+    tab.page.clock.install()  # the words stay for two seconds
     tab.open(PATH)
     tab.page.get_by_role("button", name="Copy the text").click()
 
@@ -142,11 +143,11 @@ def test_errors_take_the_focus_and_lead_to_their_fields(
         "Label: At most 10 characters; this has 24.",
         "Scopes: This field is required.",
     ]
-    assert tab.page.locator("#errors:focus").count() == 1
+    tab.page.locator("#errors:focus").wait_for()
     assert tab.page.locator("#f-label").input_value() == "a label that is too long"
     assert tab.page.locator("#f-password").input_value() == ""
     summary.locator("a").first.click()
-    assert tab.page.locator("#f-label:focus").count() == 1
+    tab.page.locator("#f-label:focus").wait_for()
 
 
 def test_a_live_part_changes_without_disturbing_its_reader(

@@ -11,7 +11,7 @@ from tests.harness.browser import Chromium, needs_chromium
 from tests.harness.local import LocalServer
 from tests.harness.roomy import ROOMY
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = needs_chromium
 
 TYPED = "Tides and ferries, \U0001f98a every morning"
 
@@ -84,6 +84,7 @@ def test_a_reply_comes_back_as_the_reply_that_it_was(server: LocalServer, chromi
         page = tab.sign_in(alice.token).page
         tab.open(here)
         page.locator(f"#comment-{comments[1]}").get_by_role("link", name="Reply").click()
+        page.get_by_role("button", name="Reply", exact=True).wait_for()
         page.locator("#f-content").fill(TYPED)
         page.context.clear_cookies()
         page.get_by_role("button", name="Reply", exact=True).click()

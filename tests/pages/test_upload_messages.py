@@ -17,7 +17,7 @@ from tests.harness.roomy import ROOMY
 from tests.pages.files import picture
 from tests.services.process import wait_until
 
-pytestmark = [needs_chromium, pytest.mark.timeout(120)]
+pytestmark = needs_chromium
 
 BYTES: Final = 6_000_000
 """Of a file that is underway for minutes at SLOW."""

@@ -181,7 +181,7 @@ def test_waiters_of_a_job_end_before_its_next_run(monkeypatch: pytest.MonkeyPatc
             holders.begin(f"a{number}", "hanging.example")
         await settled()
         late = [holders.begin(f"b{number}", "hanging.example", bounded=False) for number in range(50)]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             ended = await asyncio.gather(*late, return_exceptions=True)
         assert {type(each) for each in ended} == {Busy}
         assert holders.slots._waiting == []

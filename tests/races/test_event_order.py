@@ -60,7 +60,7 @@ class Writers:
         place = chance.randrange(len(self.running))
         killed = self.running[place]
         killed.send_signal(signal.SIGKILL)
-        killed.wait(20)
+        killed.wait(60)
         assert killed.stdin is not None
         killed.stdin.close()
         self.running[place] = self._start()

@@ -19,7 +19,7 @@ from pressroom.receivers.listen import LARGEST_BODY, LONGEST_SHOWN, parse_durati
 SECRET = "whsec_0123456789ABCDEFGHIJKLMNOPQRSTUV"
 OTHER = "whsec_zyxwvutsrqponmlkjihgfedcba987654"
 ID = "evt_0b0c7f2e-6a1d-4c7e-9d55-3f1c1a2b3c4d"
-DEADLINE = 20.0
+DEADLINE = 60.0
 
 DRIVER = """
 import asyncio, json, sys

@@ -35,7 +35,7 @@ async def in_one_step() -> None:
     spin(4 * SLOW)
 
 
-def call_c() -> None:
+async def in_one_c_call() -> None:
     """Holds the interpreter's lock in a single call."""
     sum(range(10_000_000))
 
@@ -74,28 +74,23 @@ def watched(work: Callable[[], Coroutine[Any, Any, None]], reported: list[SlowSt
     return reported
 
 
-@pytest.mark.parametrize(("work", "function"), [(in_one_step, spin), (in_a_callback, spin)])
+@pytest.mark.parametrize(
+    ("work", "function"), [(in_one_step, spin), (in_a_callback, spin), (in_one_c_call, in_one_c_call)]
+)
 def test_slow_step_is_reported_with_its_function(
     work: Callable[[], Coroutine[Any, Any, None]], function: Callable[..., None]
 ) -> None:
-    (step,) = watched(work)
-
-    assert step.function == f"{__name__}.{function.__name__}"
-    assert step.seconds >= SLOW
-
-
-def test_step_in_one_c_call_is_reported_with_its_caller() -> None:
     reported: list[SlowStep] = []
 
-    async def work() -> None:
-        # On a busy machine the watching thread may get no processor before a call has ended, and misses it.
+    async def until_reported() -> None:
+        # On a busy machine the watching thread may get no processor before a step has ended, and misses it.
         while not reported:
-            call_c()
+            await work()
             await asyncio.sleep(SLOW)
 
-    watched(work, reported)
+    watched(until_reported, reported)
 
-    assert {step.function for step in reported} == {f"{__name__}.{call_c.__name__}"}
+    assert {step.function for step in reported} == {f"{__name__}.{function.__name__}"}
     assert reported[0].seconds >= SLOW
 
 

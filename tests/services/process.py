@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import json
 import os
-import random
 import signal
 import socket
 import subprocess
@@ -58,18 +57,6 @@ def alone(path: Path) -> Generator[None, None, None]:
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def free_port() -> int:
-    """Find a loopback port that nothing listens on."""
-    # Below the range of outgoing connections: in that range a client that keeps trying to reach a stopped
-    # server may be given the server's own port, connect to itself and keep the server from coming back.
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def answers(port: int) -> bool:

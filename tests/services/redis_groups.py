@@ -10,11 +10,9 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from .ports import free_pair
 from .process import DEADLINE, GuardedProcess, Lease, wait_until
 from .redis import RedisServer, program
-
-NODE_PORTS = 21_900
-"""Cluster nodes listen below it, so that their second port, 10,000 above, is below those of outgoing connections."""
 
 SLOTS = 16_384
 DOWN_AFTER_MS = 1_000
@@ -142,9 +140,7 @@ class ClusterNode(RedisServer):
     """A node of a cluster that serves its own slots when others are away. Keeps its data."""
 
     def _free_port(self) -> int:
-        while (port := super()._free_port()) > NODE_PORTS:
-            pass
-        return port
+        return free_pair()
 
     def _options(self) -> dict[str, str]:
         return {

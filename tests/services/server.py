@@ -6,7 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from .process import DEADLINE, GuardedProcess, Lease, ServerFailedError, free_port, tail, wait_until
+from .ports import free_port
+from .process import DEADLINE, GuardedProcess, Lease, ServerFailedError, tail, wait_until
 
 PORT_ATTEMPTS = 10
 
@@ -89,7 +90,7 @@ class Server(abc.ABC):
             try:
                 self._launch()
             except BaseException as error:
-                taken = isinstance(error, ServerFailedError) and "Address already in use" in str(error)
+                taken = isinstance(error, ServerFailedError) and "address already in use" in str(error).lower()
                 if taken and attempt < PORT_ATTEMPTS:
                     self.log.unlink()
                     continue

@@ -9,9 +9,10 @@ from . import haproxy, pgbouncer, toxiproxy
 from .haproxy import HAProxy
 from .kinds import needs_postgres, query
 from .pgbouncer import PgBouncer
+from .ports import free_port
 from .postgres import PostgresServer
 from .postgres_cluster import PostgresCluster
-from .process import ServerFailedError, free_port, wait_until
+from .process import ServerFailedError, wait_until
 from .toxiproxy import Toxiproxy
 
 needs_pgbouncer = pytest.mark.skipif(pgbouncer.available() is not None, reason=str(pgbouncer.available()))

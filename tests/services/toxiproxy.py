@@ -8,7 +8,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Literal, Self
 
-from .process import DEADLINE, GuardedProcess, Lease, ServerFailedError, free_port, listens
+from .ports import free_port
+from .process import DEADLINE, GuardedProcess, Lease, ServerFailedError, listens
 from .programs import found
 from .server import Server
 

@@ -6,7 +6,7 @@ import socket
 from pressroom.settings import Settings
 from pressroom.web.asgi import HttpScope, Receive, Send
 from pressroom.web.server import make_server
-from tests.harness.process import free_port
+from tests.services.ports import free_port
 
 
 async def nothing(scope: HttpScope, receive: Receive, send: Send) -> None:
@@ -23,6 +23,6 @@ def test_connections_are_taken_when_the_start_is_reported() -> None:
 
     server = make_server(nothing, Settings({"PRESSROOM_PORT": str(port)}))
     server.on_startup(connect)
-    asyncio.run(asyncio.wait_for(server.serve(), 20))
+    asyncio.run(asyncio.wait_for(server.serve(), 60))
 
     assert connected

@@ -117,7 +117,7 @@ def test_readers_that_stall_hold_little_and_are_cut_off(server: ServerProcess, v
             with stalling(server.port, video):
                 whole = httpx.get(server.base_url + video, timeout=60).content
                 assert whole == VIDEO, "beside them a reader gets everything"
-                assert wait_until(lambda: open_connections(server) == 0, 30), "none of them is held on to"
+                assert wait_until(lambda: open_connections(server) == 0), "none of them is held on to"
 
     # 200 held 460 MB, and kept much of it when they had gone.
     assert memory.most < 90
@@ -138,7 +138,7 @@ def test_a_large_page_to_readers_that_stall(server: ServerProcess) -> None:
 
     with Memory(server) as memory, stalling(server.port, path, 50), stalling(server.port, "/openapi.json", 50):
         assert exchange_path(server, path) == size
-        assert wait_until(lambda: open_connections(server) == 0, 30)
+        assert wait_until(lambda: open_connections(server) == 0)
 
     assert memory.most < 30
 

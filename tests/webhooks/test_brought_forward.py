@@ -119,7 +119,7 @@ def test_redelivery_by_many_calls_at_once_sends_each_envelope_once(endpoint: Mak
     post(alice, 4)
 
     with ThreadPoolExecutor(4) as pool:
-        assert [each.result(30) for each in [pool.submit(hook.redelivered) for _ in range(4)]] == [(5, 0)] * 4
+        assert [each.result(120) for each in [pool.submit(hook.redelivered) for _ in range(4)]] == [(5, 0)] * 4
     alice.server.deliver()
 
     assert len(hook.received) == 6

@@ -138,7 +138,7 @@ def test_delivery_in_flight_while_its_endpoint_is_re_added(endpoint: MakeEndpoin
         again = hook.again("post.created")
         assert again.redelivered() == (1, 0)
         hook.receiver.release(hook.path)
-        sending.result(30)
+        sending.result(120)
     alice.server.deliver()
 
     assert (len(hook.received), len({each.body for each in hook.received})) == (2, 1)

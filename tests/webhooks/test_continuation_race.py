@@ -49,7 +49,7 @@ def test_an_event_has_one_envelope_for_an_endpoint_and_those_that_continue_it(
             hooks = [moving.result(120) for moving in [pool.submit(move, hook) for hook in hooks]]
         finally:
             stopped.set()
-        published = publishing.result(30)
+        published = publishing.result(120)
         for hook in hooks:
             wait_for_all(hook, published)
 
@@ -78,9 +78,9 @@ def test_removed_twice_at_once_and_added_twice_at_once(alice: Actor, receiver: R
     alice.server.deliver()
     (first,) = (each["id"] for each in hook.deliveries())
     with ThreadPoolExecutor(4) as pool:
-        removals = [each.result(30).status_code for each in [pool.submit(hook.remove) for _ in range(4)]]
+        removals = [each.result(120).status_code for each in [pool.submit(hook.remove) for _ in range(4)]]
         adding = [pool.submit(Endpoint.add, alice, receiver, "post.created", path=hook.path) for _ in range(4)]
-        added = [each.result(30) for each in adding]
+        added = [each.result(120) for each in adding]
     assert sorted(removals) == [200, 404, 404, 404]
 
     ids: list[str] = []

@@ -173,7 +173,7 @@ def test_processing_state_is_shown(endpoint: MakeEndpoint, alice: Actor) -> None
         hook.receiver.wait(lambda receiver: receiver.count(hook.path) == 1)
         assert body_of(resend(hook, hook.received[0].id), 202)["queued"] is False
         hook.receiver.release(hook.path)
-        sending.result(30)
+        sending.result(120)
 
     assert (len(hook.received), hook.states()) == (1, ["delivered"])
 
@@ -185,7 +185,7 @@ def test_eight_at_once_queue_it_once(endpoint: MakeEndpoint, alice: Actor) -> No
     wanted = hook.received[0].id
 
     with ThreadPoolExecutor(8) as pool:
-        results = [call.result(30) for call in [pool.submit(resend, hook, wanted) for _ in range(8)]]
+        results = [call.result(120) for call in [pool.submit(resend, hook, wanted) for _ in range(8)]]
 
     assert sorted(body_of(each, 202)["queued"] for each in results) == [False] * 7 + [True]
     alice.server.deliver()

@@ -46,7 +46,7 @@ def turn_under_way(hook: Endpoint, arrived: int) -> Generator[None]:
         finally:
             hook.behave(answer(200))
             hook.receiver.release(hook.path)
-            delivering.result(30)
+            delivering.result(120)
 
 
 @ends
@@ -158,7 +158,7 @@ def test_delivery_in_flight_at_an_outage_is_not_sent_twice(
     hook.behave(*[hold()] * 7, answer(200))
     post(alice, 30)
     with turn_under_way(hook, 8):
-        assert failed.wait(20)
+        assert failed.wait(60)
         for _ in range(20):
             hook.show()
     assert len({request.id for request in hook.received}) == len(hook.received) == 30

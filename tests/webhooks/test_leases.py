@@ -314,7 +314,7 @@ def test_workers_that_settle_at_once_leave_nothing_waiting(
         for _ in range(5):
             post(alice, 4)
             for done in [pool.submit(worker.settle) for worker in workers]:
-                done.result(30)
+                done.result(120)
     assert {hook.path: len(hook.received) for hook in hooks} == {hook.path: 20 for hook in hooks}
     assert counted(hooks[0].receiver) == {1}
 

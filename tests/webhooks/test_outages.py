@@ -102,7 +102,7 @@ def test_failures_in_flight_together_count_as_one_and_oldest_is_the_probe(
         hook.receiver.wait(lambda receiver: receiver.in_flight[hook.path] == 8)
         hook.behave(answer(500))
         hook.receiver.release(hook.path)
-        delivering.result(30)
+        delivering.result(120)
     first = ids(hook.received)
     assert len(first) == 8
     assert hook.show()["consecutiveFailures"] == 1

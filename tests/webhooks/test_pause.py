@@ -118,7 +118,7 @@ def test_event_queued_while_a_pause_and_a_resumption_race_is_delivered(endpoint:
         acts = [pool.submit(act, hook) for _ in range(4) for act in (pause, resume)]
         posts = [pool.submit(post, alice) for _ in range(8)]
         for each in (*acts, *posts):
-            each.result(30)
+            each.result(120)
     resume(hook)
     alice.server.deliver()
 

@@ -147,7 +147,7 @@ def test_envelope_in_flight_counts_as_queued_and_is_sent_once(endpoint: MakeEndp
         hook.receiver.wait(lambda receiver: receiver.count(hook.path) == 1)
         assert hook.redelivered() == (1, 0)
         hook.receiver.release(hook.path)
-        sending.result(30)
+        sending.result(120)
 
     alice.server.deliver()
     assert (len(hook.received), hook.states()) == (1, ["delivered"])
@@ -160,7 +160,7 @@ def test_eight_calls_at_once_queue_each_event_once(endpoint: MakeEndpoint, alice
 
     with ThreadPoolExecutor(8) as pool:
         calls = [pool.submit(hook.redelivered) for _ in range(8)]
-        results = [call.result(30) for call in calls]
+        results = [call.result(120) for call in calls]
 
     assert results == [(5, 0)] * 8
     alice.server.deliver()
@@ -197,7 +197,7 @@ def test_the_oldest_are_sent_first(endpoint: MakeEndpoint, alice: Actor) -> None
         under_way = contents(hook)
         hook.behave(answer(200))
         hook.receiver.release(hook.path)
-        sending.result(30)
+        sending.result(120)
 
     assert under_way == [str(at) for at in times[:8]]
     assert contents(hook) == [str(at) for at in times]

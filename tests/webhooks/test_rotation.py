@@ -124,7 +124,7 @@ def test_a_rotation_while_a_delivery_is_under_way_does_not_disturb_it(endpoint: 
         hook.receiver.wait(lambda receiver: receiver.count(hook.path) == 1)
         secret = body_of(hook.rotate())["secret"]
         hook.receiver.release(hook.path)
-        sending.result(30)
+        sending.result(120)
 
     assert signed_with(hook, hook.received[0], hook.secret)
     assert hook.states() == ["delivered"]

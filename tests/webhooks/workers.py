@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from pressroom.domains.webhooks.delivery import DeliveryWorker
+from pressroom.domains.webhooks.models import Speed
 from pressroom.server.runtime import Runtime, make_worker
 from tests.harness.local import LocalServer
 
@@ -28,6 +29,10 @@ class Worker:
     def stop(self, seconds: float) -> None:
         """Has it begin nothing more, and end within so many seconds."""
         self._server.run(_do(lambda: self._worker.stop(seconds)))
+
+    def uses(self, speed: Speed) -> int:
+        """How many slots of a pool are in use."""
+        return self._worker._slots._uses[speed].slots
 
     def ended(self) -> None:
         """Waits until it has ended."""
@@ -53,10 +58,10 @@ def settling(worker: Worker | LocalServer) -> Generator[None]:
     with ThreadPoolExecutor(1) as pool:
         work: Future[None] = pool.submit(worker.settle if isinstance(worker, Worker) else worker.deliver)
         yield
-        work.result(30)
+        work.result(120)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
     """Waits for what nothing tells of: `condition` is asked every so often. Raises AssertionError."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -32,7 +32,7 @@ from pressroom.domains.media.sandbox import (
 from tests.corpus.clips import Recipe, write
 from tests.domains.media.conftest import Studio
 
-DEADLINE = 10.0
+DEADLINE = 60.0
 PIXEL = "data:image/webp;base64," + base64.b64encode(b"RIFF").decode()
 
 

@@ -30,7 +30,7 @@ def test_nothing_is_left_of_work_that_is_cancelled_while_its_folder_is_made(
 
     def make_slowly(folder: Path) -> None:
         asked.set()
-        go_on.wait(20)
+        go_on.wait(60)
         make(folder)
 
     async def work() -> None:

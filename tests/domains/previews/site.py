@@ -123,7 +123,7 @@ class Site:
             self._answers[path] = answer
 
     def _on_loop(self, work: Coroutine[None, None, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(120)
 
     async def _start(self) -> None:
         self._server = await asyncio.start_server(self._serve, self.host, self.port, backlog=1024)

@@ -17,7 +17,7 @@ from pressroom.jobs import lease_loop
 from pressroom.logs import Log
 from pressroom.outbound import OutboundClient
 
-FEW_SECONDS = 10.0
+FEW_SECONDS = 60.0
 
 
 class Results:

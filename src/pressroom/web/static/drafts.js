@@ -68,9 +68,10 @@ function say(words) {
   saved.textContent = words
 }
 
+// One after the other: each needs the version, and the first one the id, that the one before brings back.
 function later() {
   clearTimeout(timer)
-  timer = setTimeout(() => (form.pendingSave = save()), QUIET)
+  timer = setTimeout(() => (form.pendingSave = Promise.resolve(form.pendingSave).then(save)), QUIET)
 }
 
 function button(words, act) {
