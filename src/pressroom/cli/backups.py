@@ -88,7 +88,6 @@ def _with_backup(
 ) -> "T":
     """Returns the result of `work` on the backup in a folder, or on one of a store."""
     from pressroom.operations.manifests import FolderBackup
-    from pressroom.operations.stored_backups import opened_backup
 
     if not _is_store(place) and (name or identity):
         raise click.UsageError("--name and --identity are for a backup in a store: s3://… or file:///….")
@@ -96,6 +95,8 @@ def _with_backup(
     async def use() -> "T":
         if not _is_store(place):
             return await work(FolderBackup(Path(place)))
+        from pressroom.operations.stored_backups import opened_backup
+
         async with opened_backup(own_settings({"PRESSROOM_BLOBS_URL": place}), name, identity) as found:
             return await work(found)
 
