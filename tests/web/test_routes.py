@@ -12,7 +12,7 @@ from pressroom.server.routes import ROUTES
 from pressroom.web.routing import Route, Routes
 from pressroom.web.site import VERIFIERS
 
-NAMES = ("routes", "pages", "site", "serving", "invitations", "site_texts", "feeds")
+NAMES = ("routes", "pages", "site", "serving", "invitations", "site_texts", "feeds", "sitemaps")
 """How modules that declare routes end: import-linter holds those of packages to the rules for routes."""
 
 
