@@ -31,7 +31,7 @@ def test_home_shows_the_timeline_with_bouncers_and_clips(actor: MakeActor) -> No
     assert f"{bob.account.display_name} bounced" in page.line(f"#post-{bounce['id']} .bounced p:first-of-type")
     assert page.lines(f"#post-{bounce['id']} .text") == ["Theirs"]
     assert page.lines(f"#clip-{clip['id']} .text") == ["The pilot boat"]
-    assert page.lines(f"#clip-{clip['id']} .more button") == [
+    assert page.lines(f"#clip-{clip['id']} .more :is(button, a)") == [
         f"Mute @{bob.account.username}",
         f"Block @{bob.account.username}",
     ]
