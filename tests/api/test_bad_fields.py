@@ -41,6 +41,7 @@ SUCCESS = {
     "sign_in": 401,
     "confirm_password": 401,
     "add_passkey": 404,
+    "rename_passkey": 404,
     "sign_in_with_passkey": 404,
     "confirm_with_passkey": 404,
     "delete_own_account": 422,
@@ -244,7 +245,7 @@ WRITES_NOTHING = {
     *("preview_redelivery", "preview_post", "confirm_two_factor", "remove_two_factor", "set_up", "create_report"),
     *("verify_account", "set_limits", "suspend_account", "restore_account", "delete_account", "delete_own_account"),
     "decide_report",
-    *("add_passkey", "sign_in_with_passkey", "confirm_with_passkey"),
+    *("add_passkey", "rename_passkey", "sign_in_with_passkey", "confirm_with_passkey"),
     *("accept_follow_requests", "read_notifications", "revoke_key_of", "disable_webhook_of"),
 }
 """Operations that take a body only to answer it, or find nothing to do."""
