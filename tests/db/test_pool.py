@@ -107,6 +107,29 @@ def test_connections_are_given_to_waiting_clients_in_turn(run: Run) -> None:
     run(work())
 
 
+def test_requests_that_have_waited_before_go_before_new_ones(run: Run) -> None:
+    """Of many that take two connections each, a server with one finishes those that it has begun."""
+
+    async def work() -> None:
+        connections, served = Connections(line, 1), list[str]()
+        held = await connections.take()
+
+        async def use(name: str) -> None:
+            for _ in range(2):
+                connection = await connections.take()
+                served.append(name)
+                await asyncio.sleep(0.001)
+                connections.give_back(connection)
+
+        waiting = [asyncio.ensure_future(Turns().run(Turn(line="crowd"), use(name))) for name in "abcd"]
+        await asyncio.sleep(0.001)
+        connections.give_back(held)
+        await asyncio.gather(*waiting)
+        assert served == ["a", "b", "a", "b", "c", "d", "c", "d"]
+
+    run(work())
+
+
 def test_leases_and_counts_go_before_requests_that_wait(run: Run) -> None:
     """Behind them for longer than a lease, work would be done twice, and unsaved counts refuse every request."""
 

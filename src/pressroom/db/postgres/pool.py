@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, given out to clients in turn; work of the server itself goes first.
+"""Connections to PostgreSQL, given out to clients in turn; work of the server itself goes first, then begun requests.
 
 A connection is not reset when it comes back: nothing of a session's state is changed outside a transaction, and a
 transaction's end undoes settings that were changed inside (docs/architecture.md#the-database).
@@ -64,6 +64,7 @@ class Connections(Generic[C]):
         self._opening = 0
         self._idle: list[tuple[C, float]] = []
         self._first: deque[asyncio.Future[C | None]] = deque()
+        self._begun: deque[asyncio.Future[C | None]] = deque()
         self._waiting = FairQueue[asyncio.Future[C | None]](QUEUE)
         self._returned = 0
         self._came_back = asyncio.Event()
@@ -81,7 +82,7 @@ class Connections(Generic[C]):
             recorder.pool_waited(self._loop.time() - began)
 
     async def _take(self) -> C:
-        while self._idle and not self._first and not self._waiting:
+        while self._idle and not self._first and not self._begun and not self._waiting:
             # The last one that came back: the others grow stale and are closed, when fewer are needed.
             connection, since = self._idle.pop()
             if not connection.is_closed() and self._loop.time() - since < STALE:
@@ -149,6 +150,10 @@ class Connections(Generic[C]):
             # Behind waiting requests a lease would run out, and its work be done twice; and while counts of limits are
             # not saved, every request is refused.
             self._first.append(waiter)
+        elif turn is not None and turn.waited:
+            # It has waited in its client's line before. Behind all new requests, those of a busy server would use up
+            # their time between two of their connections: all would be begun, and hardly one finished.
+            self._begun.append(waiter)
         elif (displaced := self._waiting.join(line, waiter)) is not None and not displaced.done():
             displaced.set_exception(TimeoutError("Too many wait for a connection to the database."))
         began = self._loop.time()
@@ -174,7 +179,7 @@ class Connections(Generic[C]):
         if not waiter.done():
             waiter.cancel()
             if not self._waiting.leave(line, waiter):
-                self._first.remove(waiter)
+                (self._first if waiter in self._first else self._begun).remove(waiter)
             return
         # Displaced: it was given nothing that could be passed on.
         if waiter.exception() is not None:
@@ -198,7 +203,8 @@ class Connections(Generic[C]):
                 return
 
     def _next(self) -> "asyncio.Future[C | None] | None":
-        return self._first.popleft() if self._first else self._waiting.next()
+        ahead = self._first or self._begun
+        return ahead.popleft() if ahead else self._waiting.next()
 
     def _discard(self, connection: C) -> None:
         self._open.discard(connection)
