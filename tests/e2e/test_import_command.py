@@ -224,7 +224,9 @@ def test_killed_runs_lose_and_double_nothing(server: ServerProcess, tmp_path: Pa
     assert [post["content"] for post in posts] == [f"Line {each} #many" for each in reversed(range(LINES))]
     assert read(server, ann, "/api/auth/me")["totalPosts"] == LINES
     assert count(server, "post_tags") == LINES
-    assert wait_until(lambda: found(server, ann, "line") and not count(server, "unindexed_posts"), INDEXING_SECONDS)
+    assert wait_until(
+        lambda: bool(found(server, ann, "line")) and not count(server, "unindexed_posts"), INDEXING_SECONDS
+    )
     assert count(server, "indexed_posts") == LINES
     assert found(server, ann, str(LINES - 1)) == [f"Line {LINES - 1} #many"]
 

@@ -28,7 +28,7 @@ def test_an_upload_and_the_end_of_another_file_s_processing_wait_in_one_order(al
     async def upload(tx: Tx, taken: asyncio.Event) -> None:
         begun["upload"] += 1
         new = NewMedia(new_id(tx.now), FileKind.JPEG, None, 1_000)
-        await take_storage(tx, account_id, "media", [new], 10_000_000)
+        await take_storage(tx, alice.account, "media", [new], 10_000_000)
         taken.set()
         while not await tx.one(WAITING):
             pass
