@@ -128,7 +128,10 @@ def test_the_pages(actor: MakeActor, deletes: bool) -> None:
 
     if deletes:
         answer = alice.web.post(links["Delete"])
-        assert (answer.status_code, answer.headers["location"]) == (303, f"/post/{post['id']}#comments")
+        assert (answer.status_code, answer.headers["location"]) == (
+            303,
+            f"/post/{post['id']}?done=comment-deleted#comments",
+        )
         assert said(bob, post) == []
     else:
         refused = bob.web.post(links["Edit"], data={"content": "x" * 501})
