@@ -108,7 +108,7 @@ def test_connections_are_given_to_waiting_clients_in_turn(run: Run) -> None:
 
 
 def test_requests_that_have_waited_before_go_before_new_ones(run: Run) -> None:
-    """Of many that take two connections each, a server with one finishes those that it has begun."""
+    """A server with one connection finishes begun requests, each of which takes two connections, before new ones."""
 
     async def work() -> None:
         connections, served = Connections(line, 1), list[str]()

@@ -160,7 +160,7 @@ def test_flipped_bit_is_found_by_verify(server: ServerProcess) -> None:
     refused = server.command("backup", "--verify", str(made), check=False)
 
     assert refused.returncode == 2
-    assert "pressroom.db is missing or is not what the manifest says" in refused.stderr
+    assert "pressroom.db is missing, or differs from the manifest" in refused.stderr
 
 
 def test_manifest_of_a_linked_backup_lists_every_file(server: ServerProcess) -> None:

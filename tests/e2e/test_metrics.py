@@ -92,7 +92,7 @@ def test_slow_step_is_counted_and_logged_by_its_function(roomy_server: MakeServe
 def test_acts_are_counted_without_names(roomy_server: MakeServer, engine_settings: dict[str, object]) -> None:
     settings = {**QUICK_RETRIES, **engine_settings, "REQUESTS_PER_MINUTE": 8}
     requests = "pressroom_requests_total"
-    # A request is counted after its response was sent, and what is overdue is looked up now and then.
+    # A request is counted after its response was sent, and the overdue deliveries are looked up now and then.
     expected = (
         (1, requests, {"method": "POST", "route": "/api/posts", "status": "2xx"}),
         (7, requests, {"method": "GET", "route": "/api/auth/me", "status": "2xx"}),

@@ -168,7 +168,7 @@ def test_damaged_and_missing_files_of_a_store_are_found(server: ServerProcess, t
 
     refused = server.command("backup", "--verify", there, check=False)
     assert refused.returncode == 2
-    assert "pressroom.db is missing or is not what the manifest says" in refused.stderr
+    assert "pressroom.db is missing, or differs from the manifest" in refused.stderr
 
     forget(there, list(objects(store)))
     refused = server.command("restore", "--from", there, check=False)

@@ -114,7 +114,7 @@ def _verify(place: str, name: str | None, identity: Path | None) -> None:
     manifest, damaged = _with_backup(place, name, identity, compare)
     if damaged:
         more = f" and {len(damaged) - 1:,} more" if damaged[1:] else ""
-        raise SettingError(f"The backup is damaged: {damaged[0]}{more} is missing or is not what the manifest says.")
+        raise SettingError(f"The backup is damaged: {damaged[0]}{more} is missing, or differs from the manifest.")
     click.echo(f"All {len(manifest.files):,} files of {place.partition('?')[0]} are as of {manifest.created_at}.")
 
 

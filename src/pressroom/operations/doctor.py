@@ -109,7 +109,7 @@ class Finding:
 
 
 async def report(settings: Settings, bad: list[Finding], to: str) -> None:
-    """Mails what is wrong. Raises Unavailable, TryAgain or GiveUp when the mail server does not take it."""
+    """Mails the problems. Raises Unavailable, TryAgain or GiveUp when the mail server does not take it."""
     subjects = ", ".join(finding.subject for finding in bad)
     text = "".join(f"{finding.subject}: {finding.message}\n" for finding in bad)
     mail = Mail(to, f"{urlsplit(settings.base_url).netloc}: {subjects}", f"pressroom doctor finds:\n\n{text}")

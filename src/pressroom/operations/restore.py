@@ -68,7 +68,7 @@ async def _copy(source: BackupSource, staged: Path) -> None:
         except FileNotFoundError:
             good = False
         if not good:
-            raise SettingError(f"The backup is damaged: {name} is missing or is not what the manifest says.")
+            raise SettingError(f"The backup is damaged: {name} is missing, or differs from the manifest.")
 
     make_folder(staged / BLOBS, 0o700)
     try:

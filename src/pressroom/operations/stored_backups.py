@@ -197,7 +197,7 @@ async def opened_backup(store_settings: Settings, name: str | None, keys: Path |
 
 @contextlib.contextmanager
 def _scratch(settings: Settings) -> Generator[Path]:
-    """Yields an empty folder, of whoever holds the lock. Not in `processing`: the server sweeps it hourly."""
+    """Yields an empty folder for the holder of the lock. Not in `processing`: the server sweeps it hourly."""
     folder = settings.data_dir / SCRATCH
     shutil.rmtree(folder, ignore_errors=True)  # of a command that was killed
     folder.mkdir(mode=0o700)

@@ -94,7 +94,7 @@ def _place_of(subject: Subject) -> str:
     return f"/post/{subject.id}"
 
 
-@routes.get("/admin/reports", AdminPage(moderators=True), summary="What was reported")
+@routes.get("/admin/reports", AdminPage(moderators=True), summary="Reports")
 async def reports(request: Request[Caller]) -> Response:
     """The open cases, or with `?state=decided` the decided ones."""
     state = state_of(request)

@@ -61,7 +61,7 @@ class Import(msgspec.Struct, frozen=True):
 async def import_items(
     settings: Settings, db: Database, clock: Clock, wanted: Import, items: Iterable[Item], say: Say
 ) -> Counter[str]:
-    """Imports what was not imported before, and returns how many items had each outcome.
+    """Imports the items that are new, and returns how many items had each outcome.
 
     Posts that one transaction inserts are whole after a kill at any moment, and the next run goes on behind them.
     Raises NotFound for an unknown account, SettingError, and PressroomError for a source that cannot be read.

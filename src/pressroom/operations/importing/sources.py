@@ -43,7 +43,7 @@ _DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, R
 
 
 class BadSource(Exception):
-    """A source cannot be read: what is wrong with it, and where."""
+    """A source cannot be read. The message names the fault and its place."""
 
 
 @dataclass(frozen=True)

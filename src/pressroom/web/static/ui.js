@@ -12,7 +12,7 @@ function say(words) {
   line.classList.remove('shown')
 }
 
-// A toast: what was done in place, where the page does not show it.
+// A toast: names an action in place that the page does not show.
 let lastToast = 0
 
 function toast(words) {

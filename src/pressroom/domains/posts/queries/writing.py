@@ -110,7 +110,7 @@ async def insert_imported(tx: Tx, post: Post, imported_as: str) -> bool:
 
 
 async def list_imported(tx: Tx, account_id: str, sources: Sequence[str]) -> list[str]:
-    """Returns those of at most BATCH sources of which the account has a post, deleted ones too."""
+    """Returns the sources, of at most BATCH, that the account has imported, also into posts deleted since."""
     return await tx.all(LIST_IMPORTED, account_id=account_id, **spread("source", sources))
 
 
