@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import standardwebhooks
 
 from pressroom_client import webhooks
 from tests.harness.process import ServerProcess
@@ -139,5 +140,6 @@ def test_sample_delivery_verifies(run: Run) -> None:
         (delivery,) = receiver.of("/hook")
 
     event = webhooks.unwrap(delivery.body, delivery.headers, secret)
+    assert standardwebhooks.Webhook(secret).verify(delivery.body, dict(delivery.headers)) == event
     assert event["event"] == "post.created"
     assert done.stdout == f"post.created {event['id']}: 200\n"

@@ -7,6 +7,8 @@ not now (no answer, a limit or an error of the server).
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import hmac
 import json
@@ -288,11 +290,20 @@ def _deliver(target: str, secret: str, envelope: Any) -> str:
     body = json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).encode()
     at = int(time.time())
     digest = hmac.new(secret.encode(), b"%d." % at + body, hashlib.sha256).hexdigest()
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except binascii.Error:
+        raise click.UsageError(f"{SECRET} is no secret of an endpoint: whsec_ and 32 letters or digits.") from None
+    signed = f"{envelope['id']}.{at}.".encode() + body
+    standard = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     headers = {
         "Content-Type": "application/json",
         "X-Service-Signature": f"t={at},v1={digest}",
         "X-Service-Event": envelope["event"],
         "X-Service-Delivery-Id": envelope["id"],
+        "webhook-id": envelope["id"],
+        "webhook-timestamp": str(at),
+        "webhook-signature": f"v1,{standard}",
     }
     try:
         return str(httpx.post(target, content=body, headers=headers, timeout=10).status_code)
